@@ -1,0 +1,1 @@
+"""Layout of the graph of a jaxpr; numpy only."""

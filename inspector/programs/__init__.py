@@ -1,0 +1,1 @@
+"""Compiled programs and jaxprs of a loaded module (model process)."""
