@@ -136,6 +136,7 @@ class Checkpoint(ABC):
     def files(self) -> list[Path]:
         """Returns the files that the checkpoint consists of, for fingerprints."""
 
+    @abstractmethod
     def close(self) -> None:
         """Releases file descriptors and maps; reading afterwards may fail."""
 

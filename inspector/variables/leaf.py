@@ -11,12 +11,11 @@ from enum import StrEnum
 
 from inspector.variables import dtypes
 from inspector.variables.value import (
+    UNSET,
     Cast,
     Filled,
     Initial,
-    Literal,
     Patched,
-    UNSET,
     Unset,
     Value,
     innermost,
