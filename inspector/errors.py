@@ -100,6 +100,19 @@ class RecipeError(InspectorError):
     """A recipe is damaged, of an unknown version, or no longer fits its sources."""
 
 
+class ModuleNotImportedError(InspectorError):
+    """Initial values are needed of a recorded module that nobody has run yet."""
+
+    def __init__(self, file: str, leaves: int) -> None:
+        """Names the file that would run and how many leaves need it."""
+        super().__init__(
+            f"{leaves} leaves keep the module's initial values, and making these "
+            "runs the module's file",
+            where=file,
+            hint="Confirm that the file may run, or fill these leaves first.",
+        )
+
+
 class EngineError(InspectorError):
     """An engine process ended, or cannot be started."""
 

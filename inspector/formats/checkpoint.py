@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -84,6 +85,8 @@ class Checkpoint(ABC):
         step: The step that was opened, None when there are no steps.
         steps: All steps of the folder, sorted by number.
         custom: Extra JSON-able metadata worth showing and keeping.
+        locator: Text that opens exactly this tree again: absolute, with the step
+            that was chosen; what the leaves' `Stored` values name.
     """
 
     format: str = ""
@@ -96,6 +99,8 @@ class Checkpoint(ABC):
         self.incomplete = ""
         self.step: str | None = None
         self.steps: tuple[Step, ...] = ()
+        self.custom: dict[str, Any] = {}
+        self.locator = ""
 
     @abstractmethod
     def read(self, path: TreePath, region: Region, cancelled: Check) -> np.ndarray:

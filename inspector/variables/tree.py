@@ -52,7 +52,7 @@ class Branch:
         container: What the branch is in the pytree.
     """
 
-    __slots__ = ("_totals", "children", "container")
+    __slots__ = ("_sorted", "_totals", "children", "container")
 
     def __init__(
         self,
@@ -63,6 +63,7 @@ class Branch:
         self.children = children
         self.container = container
         self._totals: Totals | None = None
+        self._sorted: list[Key] | None = None
 
     def __eq__(self, other: object) -> bool:
         """Equal when container, keys, their order-free set and nodes are equal."""
@@ -86,10 +87,16 @@ class Branch:
         return self._totals
 
     def sorted_keys(self) -> list[Key]:
-        """Returns the keys in the order they are shown: digits by number."""
-        if self.container is not Container.DICT:
-            return list(self.children)
-        return sorted(self.children, key=sort_key)
+        """Returns the keys in the order they are shown: digits by number.
+
+        Computed once per branch; the list must not be changed.
+        """
+        if self._sorted is None:
+            keys = list(self.children)
+            if self.container is Container.DICT:
+                keys.sort(key=sort_key)
+            self._sorted = keys
+        return self._sorted
 
 
 Node = Branch | Leaf

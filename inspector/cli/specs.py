@@ -1,0 +1,57 @@
+"""From the arguments of a module to its `ModuleSpec`; shared with the window."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from inspector.engine.messages.module import ModuleSpec
+from inspector.errors import UsageError
+
+
+class ReadArgumentError(UsageError):
+    """An argument of the form NAME=VALUE is not of that form."""
+
+    def __init__(self, option: str, text: str, example: str) -> None:
+        """Names the option, what was given and what would do."""
+        super().__init__(
+            f"{option} takes NAME=VALUE, not {text!r}",
+            hint=f"For example {option} {example}.",
+        )
+
+
+def module_spec(arguments: argparse.Namespace) -> ModuleSpec:
+    """Makes the spec of the module that the arguments name.
+
+    What ``init`` needs is taken from the call's arguments where the ``--init-…``
+    form is not given.
+
+    Raises:
+        ReadArgumentError: A ``NAME=VALUE`` argument is malformed.
+    """
+    seeds = arguments.init_rng or arguments.rng
+    option = "--init-rng" if arguments.init_rng else "--rng"
+    return ModuleSpec(
+        arguments.model,
+        kwargs=arguments.kwargs,
+        inputs=tuple(arguments.init_input or arguments.input),
+        method=arguments.init_method or arguments.method,
+        statics=tuple(_pair("--call", text, "train=false") for text in arguments.call),
+        seeds=tuple(_seed(option, text) for text in seeds),
+        cwd=str(Path.cwd()),
+    )
+
+
+def _pair(option: str, text: str, example: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise ReadArgumentError(option, text, example)
+    return name, value
+
+
+def _seed(option: str, text: str) -> tuple[str, int]:
+    name, value = _pair(option, text, "params=0")
+    try:
+        return name, int(value)
+    except ValueError:
+        raise ReadArgumentError(option, text, "params=0") from None

@@ -1,0 +1,316 @@
+"""The reader and the model as the store's coroutines see them.
+
+Owned by the store process, on its event loop; the engines' clients call back on
+threads of their own and everything is brought to the loop here. What an engine's
+death means is decided here too: the reader's culprit is found and not repeated, a
+model is replaced by its spare.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from inspector.engine.client import EngineClient
+from inspector.engine.messages import reading
+from inspector.engine.messages.document import EngineStatus
+from inspector.engine.messages.envelope import Progress
+from inspector.errors import ErrorInfo, InspectorError, ReadFileError, RemoteError
+from inspector.variables.leaf import Leaf
+from inspector.variables.path import TreePath, join
+from inspector.variables.value import Stored, innermost
+
+OnProgress = Callable[[int, int, str], None]
+"""Takes (done, total, text)."""
+
+Notify = Callable[[object], None]
+"""Sends an event to the window."""
+
+
+class StartEngine(Protocol):
+    """Starts one engine process."""
+
+    def __call__(
+        self,
+        on_event: Callable[[object], None],
+        on_closed: Callable[[ErrorInfo], None],
+    ) -> EngineClient:
+        """Returns the client of the new process; callbacks come on its thread."""
+
+
+class EngineEndedError(InspectorError):
+    """The engine ended before it answered.
+
+    Attributes:
+        error: How it ended.
+    """
+
+    def __init__(self, error: ErrorInfo) -> None:
+        """Takes what the client says of the end."""
+        super().__init__(error.message, where=error.where, hint=error.hint)
+        self.error = error
+
+
+class EndedReaderError(ReadFileError):
+    """A file ended the reader; it is not read again in this session."""
+
+    def __init__(self, what: str, how: str) -> None:
+        """Names what was read and how the reader ended."""
+        super().__init__(
+            f"Reading this ended the reader process ({how})",
+            where=what,
+            hint="The file is damaged or hostile and is not tried again in this "
+            "session. Everything else goes on. Get a fresh copy of it.",
+        )
+
+
+class AsyncEngine:
+    """One engine process; created and used on the event loop alone.
+
+    Attributes:
+        ended: How it ended; None while it lives.
+    """
+
+    def __init__(self, start: StartEngine, on_event: Notify) -> None:
+        """Starts the process."""
+        self._loop = asyncio.get_running_loop()
+        self._on_event = on_event
+        self.ended: ErrorInfo | None = None
+        self._client = start(self._event_came, self._closed_came)
+
+    async def ask(self, body: object, progress: OnProgress | None = None) -> object:
+        """Sends a request and waits; cancelling the task cancels the request.
+
+        Raises:
+            EngineEndedError: The process ended before it answered.
+            RemoteError: The request failed there.
+        """
+        if self.ended is not None:
+            raise EngineEndedError(self.ended)
+        future: asyncio.Future[object] = self._loop.create_future()
+
+        def settle(settled: Callable[[], None]) -> None:
+            def on_loop() -> None:
+                if not future.done():
+                    settled()
+
+            self._loop.call_soon_threadsafe(on_loop)
+
+        def report(message: Progress) -> None:
+            if progress is not None:
+                self._loop.call_soon_threadsafe(
+                    progress, message.done, message.total, message.text
+                )
+
+        ticket = self._client.request(
+            body,
+            on_reply=lambda reply: settle(lambda: future.set_result(reply)),
+            on_failure=lambda error: settle(
+                lambda: future.set_exception(RemoteError(error))
+            ),
+            on_progress=report,
+        )
+        try:
+            return await future
+        except asyncio.CancelledError:
+            self._client.cancel(ticket)
+            raise
+        except RemoteError as error:
+            if self._client.closed is not None:
+                raise EngineEndedError(error.error) from None
+            raise
+
+    async def close(self) -> None:
+        """Ends the process, gently first; waits beside the loop."""
+        await asyncio.to_thread(self._client.close)
+
+    def kill(self) -> None:
+        """Ends the process and its whole group at once."""
+        self._client.kill()
+
+    def _event_came(self, body: object) -> None:
+        self._loop.call_soon_threadsafe(self._on_event, body)
+
+    def _closed_came(self, error: ErrorInfo) -> None:
+        def mark() -> None:
+            self.ended = error
+
+        self._loop.call_soon_threadsafe(mark)
+
+
+class ReaderSupervisor:
+    """The reader, started when first needed and again after each death."""
+
+    def __init__(self, start: StartEngine, notify: Notify) -> None:
+        """Keeps how to start it; nothing runs yet."""
+        self._start = start
+        self._notify = notify
+        self._engine: AsyncEngine | None = None
+        self._culprits: dict[object, str] = {}
+        self._alone = asyncio.Lock()
+        self._calm = asyncio.Event()
+        self._calm.set()
+
+    async def ask(self, body: object, progress: OnProgress | None = None) -> object:
+        """Asks the reader; whatever ends it is found out and refused from then on.
+
+        When the reader dies, every request that was in it is tried once more, each
+        alone, so that only the one to blame is answered with an error.
+
+        Raises:
+            EndedReaderError: This very request ends the reader.
+            RemoteError: The request failed there.
+        """
+        key = _key(body)
+        if key in self._culprits:
+            raise EndedReaderError(_what(body), self._culprits[key])
+        await self._calm.wait()
+        try:
+            return await self._live().ask(body, progress)
+        except EngineEndedError:
+            pass
+        async with self._alone:
+            self._calm.clear()
+            try:
+                return await self._live().ask(body, progress)
+            except EngineEndedError as error:
+                self._culprits[key] = error.error.message
+                raise EndedReaderError(_what(body), error.error.message) from None
+            finally:
+                self._calm.set()
+
+    def _live(self) -> AsyncEngine:
+        if self._engine is None or self._engine.ended is not None:
+            if self._engine is not None:
+                text = "The reader ended and was started again."
+                self._notify(EngineStatus("reader", "starting", text))
+            self._engine = AsyncEngine(self._start, self._notify)
+        return self._engine
+
+    async def close(self) -> None:
+        """Ends the reader."""
+        if self._engine is not None:
+            await self._engine.close()
+
+
+def _key(body: object) -> object:
+    """What makes two requests the same for blame: what is read, not how much."""
+    match body:
+        case reading.ListCheckpoint():
+            return ("list", body.cwd, body.locator)
+        case (
+            reading.LeafStatistics(leaf=leaf)
+            | reading.LeafNumbers(leaf=leaf)
+            | reading.LeafPicture(leaf=leaf)
+        ):
+            return ("leaf", _stored(leaf))
+        case reading.WriteExport():
+            return ("export", id(body))
+        case _:
+            return (type(body).__name__, repr(body))
+
+
+def _stored(leaf: Leaf) -> tuple[str, TreePath]:
+    inner = innermost(leaf.value)
+    return (inner.source, inner.path) if isinstance(inner, Stored) else ("", ())
+
+
+def _what(body: object) -> str:
+    match body:
+        case reading.ListCheckpoint():
+            return body.locator
+        case (
+            reading.LeafStatistics(leaf=leaf)
+            | reading.LeafNumbers(leaf=leaf)
+            | reading.LeafPicture(leaf=leaf)
+        ):
+            source, path = _stored(leaf)
+            return f"{source}: {join(path)}"
+        case reading.WriteExport():
+            return body.out
+        case _:
+            return ""
+
+
+class ModelSupervisor:
+    """The model and its spare; one job at a time, Stop ends the process.
+
+    Attributes:
+        python: Interpreter of the model; empty is our own.
+    """
+
+    def __init__(
+        self, start: Callable[[str], StartEngine], notify: Notify, python: str = ""
+    ) -> None:
+        """Keeps how to start one; nothing runs until the first module is asked for."""
+        self._start = start
+        self._notify = notify
+        self.python = python
+        self._engine: AsyncEngine | None = None
+        self._spare: AsyncEngine | None = None
+        self._busy = asyncio.Lock()
+
+    async def use_python(self, python: str) -> None:
+        """Chooses the interpreter; a model on another one is ended."""
+        if python == self.python:
+            return
+        self.python = python
+        engines = [engine for engine in (self._engine, self._spare) if engine]
+        self._engine = self._spare = None
+        for engine in engines:
+            engine.kill()
+
+    async def ask(self, body: object, progress: OnProgress | None = None) -> object:
+        """Asks the model; cancelling the task ends the process, the spare takes over.
+
+        Raises:
+            EngineEndedError: The process ended before it answered.
+            RemoteError: The request failed there.
+        """
+        async with self._busy:
+            engine = self._live()
+            self._notify(EngineStatus("model", "busy"))
+            try:
+                reply = await engine.ask(body, progress)
+            except asyncio.CancelledError:
+                self.stop()
+                raise
+            except EngineEndedError as error:
+                self._notify(EngineStatus("model", "ended", str(error)))
+                raise
+            else:
+                self._notify(EngineStatus("model", "ready"))
+                return reply
+            finally:
+                self._warm()
+
+    def stop(self) -> None:
+        """Ends the model with its whole process group."""
+        if self._engine is not None:
+            self._engine.kill()
+            self._engine = None
+            self._notify(EngineStatus("model", "ended", "The model was stopped."))
+
+    def _live(self) -> AsyncEngine:
+        for engine in (self._engine, self._spare):
+            if engine is not None and engine.ended is None:
+                if engine is self._spare:
+                    self._spare = None
+                self._engine = engine
+                return engine
+        self._notify(EngineStatus("model", "starting"))
+        self._engine = AsyncEngine(self._start(self.python), self._notify)
+        return self._engine
+
+    def _warm(self) -> None:
+        """Starts a spare: jax and flax imported, no backend, nothing loaded."""
+        if self._spare is None or self._spare.ended is not None:
+            self._spare = AsyncEngine(self._start(self.python), lambda _: None)
+
+    async def close(self) -> None:
+        """Ends the model and its spare."""
+        for engine in (self._engine, self._spare):
+            if engine is not None:
+                engine.kill()
+                await engine.close()

@@ -1,0 +1,179 @@
+"""A child process that reads an export with plain Orbax and compares it.
+
+Runs on our own interpreter, started by `orbax_check`; the only module that imports
+Orbax. It restores the checkpoint in batches through Orbax's public interface, as
+training code would, and compares every leaf with what the writer says it wrote. The
+request comes as one msgpack object on stdin, answers go to stdout, length-prefixed.
+The process ends by itself when stdin closes, so it never outlives its owner.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import IO, Any
+
+import msgpack
+
+_LENGTH = struct.Struct(">I")
+
+EXIT_ORPHANED = 3
+"""Exit status when the owner has gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    """One leaf as the writer wrote it.
+
+    Attributes:
+        keys: Keys from the root, lists' positions as integers.
+        type: ``array``, ``key``, or ``object`` for anything compared by value.
+        shape: Shape; of a random key without the words.
+        dtype: JAX's name of the dtype.
+        digest: CRC32C of its bytes.
+        value: The object, or the implementation of a random key.
+    """
+
+    keys: tuple[str | int, ...]
+    type: str
+    shape: tuple[int, ...] = ()
+    dtype: str = ""
+    digest: int = 0
+    value: Any = None
+
+
+class _DifferenceError(Exception):
+    """A restored leaf is not what was written."""
+
+    def __init__(self, leaf: _Expected, problem: str) -> None:
+        super().__init__(problem)
+        self.keys = leaf.keys
+        self.problem = problem
+
+
+def main() -> None:
+    """Reads the request from stdin, checks, answers on stdout.
+
+    Everything that Orbax and its libraries print goes to stderr.
+    """
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)
+    requests = os.fdopen(os.dup(0), "rb", buffering=0)
+    (length,) = _LENGTH.unpack(_read_exactly(requests, _LENGTH.size))
+    request = msgpack.unpackb(_read_exactly(requests, length), strict_map_key=False)
+    threading.Thread(target=_end_with_owner, args=(requests,), daemon=True).start()
+
+    def answer(**fields: object) -> None:
+        data = msgpack.packb(fields)
+        answers.write(_LENGTH.pack(len(data)) + data)
+
+    try:
+        check(request, lambda nbytes: answer(kind="progress", nbytes=nbytes))
+    except _DifferenceError as error:
+        answer(kind="different", keys=error.keys, message=error.problem)
+    except Exception as error:  # noqa: BLE001 - whatever Orbax raises is the finding
+        answer(kind="failed", message=f"{type(error).__name__}: {error}"[:4000])
+    else:
+        answer(kind="equal")
+    # Orbax's event loops complain when the interpreter tears them down in order.
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _read_exactly(stream: IO[bytes], nbytes: int) -> bytes:
+    data = b""
+    while len(data) < nbytes:
+        piece = stream.read(nbytes - len(data))
+        if not piece:
+            os._exit(EXIT_ORPHANED)
+        data += piece
+    return data
+
+
+def _end_with_owner(stream: IO[bytes]) -> None:
+    """Ends the process when the pipe closes, also from inside a restore."""
+    while stream.read(1):
+        pass
+    os._exit(EXIT_ORPHANED)
+
+
+def check(request: Mapping[str, Any], progress: Callable[[int], None]) -> None:
+    """Restores the checkpoint batch by batch and compares it.
+
+    Args:
+        request: ``path`` of the tree's folder, ``leaves`` as `_Expected` fields,
+            ``empties`` as [keys, ``"None" | "Dict" | "List" | "Tuple"``], and
+            ``batches`` as lists of indices into ``leaves``.
+        progress: Told the decoded bytes of each batch when it is compared.
+
+    Raises:
+        _DifferenceError: A leaf differs.
+        Exception: Whatever Orbax raises.
+    """
+    # Importing Orbax takes a second and brings JAX; nothing above needs either.
+    import orbax.checkpoint as ocp  # noqa: PLC0415 - only this process may
+
+    leaves = [
+        _Expected(tuple(keys), kind, tuple(shape), dtype, digest, value)
+        for keys, kind, shape, dtype, digest, value in request["leaves"]
+    ]
+    with ocp.PyTreeCheckpointer() as checkpointer:
+        for batch in request["batches"]:
+            chosen = [leaves[index] for index in batch]
+            restored = _restore(
+                checkpointer, request["path"], leaves, chosen, request["empties"]
+            )
+            nbytes = 0
+            for leaf in chosen:
+                # Taken out of the tree, so that memory shrinks as the batch is read.
+                nbytes += _compare(leaf, _take(restored, leaf.keys))
+            del restored
+            progress(nbytes)
+
+
+def _restore(
+    checkpointer: Any,
+    path: str,
+    leaves: Iterable[_Expected],
+    chosen: Iterable[_Expected],
+    empties: Iterable[tuple[list[str | int], str]],
+) -> Any:
+    """Restores some leaves; all others are Orbax's placeholder.
+
+    The structure given is that of the whole tree, so Orbax itself refuses when the
+    checkpoint's differs.
+    """
+    import numpy as np  # noqa: PLC0415 - as below
+    import orbax.checkpoint as ocp  # noqa: PLC0415 - only this process may
+
+    as_saved = ocp.RestoreArgs()
+    as_numpy = ocp.RestoreArgs(restore_type=np.ndarray)
+    wanted = {leaf.keys for leaf in chosen}
+    items: list[tuple[tuple[str | int, ...], Any]] = []
+    arguments: list[tuple[tuple[str | int, ...], Any]] = []
+    for leaf in leaves:
+        items.append((leaf.keys, 0 if leaf.keys in wanted else ocp.PLACEHOLDER))
+        arguments.append((leaf.keys, as_numpy if leaf.type == "array" else as_saved))
+    for keys, name in empties:
+        empty = {"None": None, "Dict": {}, "List": [], "Tuple": ()}[name]
+        items.append((tuple(keys), empty))
+        arguments.append((tuple(keys), empty))
+    return checkpointer.restore(
+        path,
+        args=ocp.args.PyTreeRestore(item=_nest(items), restore_args=_nest(arguments)),
+    )
+
+
+def _nest(items: Iterable[tuple[tuple[str | int, ...], Any]]) -> Any:
+    """Makes dicts and lists from (keys, value); integers are positions in a list."""
+    root: dict[str | int, Any] = {}
+    for keys, value in items:
+        level = root
+        for key in ("", *keys[:-1]):
+            level = level.setdefault(key, _Level())
+        level[keys[-1] if keys else ""] = value
+    return _freeze(root[""]) if "" in root else {}
