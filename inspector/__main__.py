@@ -21,7 +21,7 @@ def main(argv: list[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if argv is None else argv
     if arguments[:1] == ["engine"]:
-        from inspector.engine.start import serve  # noqa: PLC0415 - see above
+        from inspector.engine.launch_serve import serve  # noqa: PLC0415 - see above
 
         return serve(arguments[1])
     from inspector.cli.arguments import is_verb  # noqa: PLC0415 - see above

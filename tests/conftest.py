@@ -33,12 +33,9 @@ QUIET_LOGGERS = {
 """Loggers of others whose warnings say nothing about our code, each with the reason."""
 
 LASTING_THREADS = {
-    "asyncio_": "asyncio keeps the workers of a loop's default executor.",
     "Dummy-": "A thread of C++ (Qt, XLA, tensorstore) that called Python once.",
-    "execnet": "pytest-xdist talks to its workers.",
-    "ThreadPoolExecutor-": "Orbax and JAX keep their pools for the whole process.",
 }
-"""Beginnings of names of threads that others keep on purpose, each with the reason."""
+"""Beginnings of names of threads that others keep, each with the reason."""
 
 ExpectLog = Callable[[str], AbstractContextManager[None]]
 
@@ -124,7 +121,7 @@ def _children() -> dict[int, psutil.Process]:
 
 
 def _threads() -> set[threading.Thread]:
-    """Returns the threads of this process that nobody keeps on purpose."""
+    """Returns the threads of this process that are ours to end."""
     lasting = tuple(LASTING_THREADS)
     return {t for t in threading.enumerate() if not t.name.startswith(lasting)}
 

@@ -149,7 +149,8 @@ def install(packages: list[str]) -> bool:
     # Without it debconf asks questions, which stops a build for ever.
     env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     subprocess.run(["apt-get", "-qq", "update"], check=True, env=env)
-    subprocess.run([*INSTALL, "-qq", *packages], check=True, env=env)
+    quiet = ("-qq", "-o", "Dpkg::Use-Pty=0")
+    subprocess.run([*INSTALL, *quiet, *packages], check=True, env=env)
     return True
 
 

@@ -66,7 +66,7 @@ class PipeEnd:
     def interrupt(self) -> None:
         """Ends every wait, present and future."""
         with self._lock:
-            if not self._interrupted:
+            if not (self._interrupted or self._closed):
                 self._interrupted = True
                 os.write(self._end, b"\0")
 

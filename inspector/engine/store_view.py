@@ -260,7 +260,7 @@ def make_details(
     node = node_at(tree, path)
     row = make_row(path[-1] if path else "", node, names, with_origin=is_target)
     if isinstance(node, Branch):
-        return viewing.Details(tree_name, path, row)
+        return viewing.Details(tree_name, path, row, dtypes=dtype_totals(node))
     pending = isinstance(innermost(node.value), Initial | Unset)
     return viewing.Details(
         tree_name,
@@ -274,6 +274,21 @@ def make_details(
         editable=is_target and node.has_numbers,
         ready=not pending,
     )
+
+
+def dtype_totals(tree: Node) -> tuple[tuple[str, int, int, int], ...]:
+    """Returns (dtype, leaves, elements, bytes) of all arrays, most bytes first."""
+    sums: dict[str, tuple[int, int, int]] = {}
+    for _, leaf in walk(tree):
+        if leaf.dtype:
+            leaves, elements, nbytes = sums.get(leaf.dtype, (0, 0, 0))
+            sums[leaf.dtype] = (
+                leaves + 1,
+                elements + leaf.size,
+                nbytes + leaf.nbytes,
+            )
+    ordered = sorted(sums.items(), key=lambda item: (-item[1][2], item[0]))
+    return tuple((dtype, *counts) for dtype, counts in ordered)
 
 
 def listing_page(

@@ -61,6 +61,7 @@ class Abilities:
         dtypes: Names of the array dtypes it has.
         lacks: Kinds of leaves that it cannot hold in any way.
         tuples: Whether tuples come back as tuples.
+        empty_tuples: Whether a tuple without elements does.
         integer_keys: Whether the keys of mappings can be integers.
         random_keys: Whether typed random keys come back as such.
         zero_size: Whether an array may have no elements.
@@ -74,6 +75,7 @@ class Abilities:
     dtypes: frozenset[str]
     lacks: frozenset[Kind] = frozenset()
     tuples: bool = True
+    empty_tuples: bool = True
     integer_keys: bool = True
     random_keys: bool = True
     zero_size: bool = True
@@ -266,7 +268,7 @@ def _adapt(node: Node, path: TreePath, abilities: Abilities, losses: _Losses) ->
 def _adapt_leaf(
     leaf: Leaf, path: TreePath, abilities: Abilities, losses: _Losses
 ) -> Leaf:
-    if leaf.kind is Kind.EMPTY_TUPLE and not abilities.tuples:
+    if leaf.kind is Kind.EMPTY_TUPLE and not abilities.empty_tuples:
         losses.add("an empty tuple becomes an empty list", path)
         return empty_leaf(Container.LIST)
     if leaf.kind is Kind.KEY and not abilities.random_keys:

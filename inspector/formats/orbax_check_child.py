@@ -17,7 +17,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
+import google_crc32c
 import msgpack
+import numpy as np
+
+from inspector.formats.write_stream import (
+    PIECE_BYTES,
+    canonical_bytes,
+    little_endian_bytes,
+)
 
 _LENGTH = struct.Struct(">I")
 
@@ -75,7 +83,7 @@ def main() -> None:
         check(request, lambda nbytes: answer(kind="progress", nbytes=nbytes))
     except _DifferenceError as error:
         answer(kind="different", keys=error.keys, message=error.problem)
-    except Exception as error:  # noqa: BLE001 - whatever Orbax raises is the finding
+    except Exception as error:
         answer(kind="failed", message=f"{type(error).__name__}: {error}"[:4000])
     else:
         answer(kind="equal")
@@ -147,7 +155,6 @@ def _restore(
     The structure given is that of the whole tree, so Orbax itself refuses when the
     checkpoint's differs.
     """
-    import numpy as np  # noqa: PLC0415 - as below
     import orbax.checkpoint as ocp  # noqa: PLC0415 - only this process may
 
     as_saved = ocp.RestoreArgs()
@@ -159,7 +166,7 @@ def _restore(
         items.append((leaf.keys, 0 if leaf.keys in wanted else ocp.PLACEHOLDER))
         arguments.append((leaf.keys, as_numpy if leaf.type == "array" else as_saved))
     for keys, name in empties:
-        empty = {"None": None, "Dict": {}, "List": [], "Tuple": ()}[name]
+        empty: Any = {"None": None, "Dict": {}, "List": [], "Tuple": ()}[name]
         items.append((tuple(keys), empty))
         arguments.append((tuple(keys), empty))
     return checkpointer.restore(
@@ -168,12 +175,90 @@ def _restore(
     )
 
 
+class _Level(dict[str | int, Any]):
+    """A dict that `_nest` made; an empty ``{}`` of the tree is a plain one."""
+
+
 def _nest(items: Iterable[tuple[tuple[str | int, ...], Any]]) -> Any:
     """Makes dicts and lists from (keys, value); integers are positions in a list."""
-    root: dict[str | int, Any] = {}
+    root = _Level()
     for keys, value in items:
         level = root
-        for key in ("", *keys[:-1]):
+        # One key more in front, so that a tree that is one leaf needs no case.
+        for key in ("", *keys)[:-1]:
             level = level.setdefault(key, _Level())
-        level[keys[-1] if keys else ""] = value
-    return _freeze(root[""]) if "" in root else {}
+        level[("", *keys)[-1]] = value
+    return _freeze(root[""])
+
+
+def _freeze(node: Any) -> Any:
+    if not isinstance(node, _Level):
+        return node
+    if isinstance(next(iter(node)), int):
+        return [_freeze(node[position]) for position in range(len(node))]
+    return {key: _freeze(child) for key, child in node.items()}
+
+
+def _take(tree: Any, keys: tuple[str | int, ...]) -> Any:
+    """Returns a leaf, and drops it from the tree."""
+    if not keys:
+        return tree
+    for key in keys[:-1]:
+        tree = tree[key]
+    found, tree[keys[-1]] = tree[keys[-1]], None
+    return found
+
+
+def _compare(leaf: _Expected, found: Any) -> int:
+    """Compares a restored leaf with what was written; returns its bytes.
+
+    Raises:
+        _DifferenceError: They differ.
+    """
+    if leaf.type == "object":
+        same = type(found) is type(leaf.value) and (
+            found == leaf.value or (found != found and leaf.value != leaf.value)  # noqa: PLR0124 - NaN
+        )
+        if not same:
+            raise _DifferenceError(
+                leaf, f"gives {found!r:.200}, not {leaf.value!r:.200}"
+            )
+        return 0
+    return _compare_array(leaf, found)
+
+
+def _compare_array(leaf: _Expected, found: Any) -> int:
+    import jax  # noqa: PLC0415 - Orbax has imported it by now
+
+    expected_type = np.ndarray if leaf.type == "array" else jax.Array
+    if not isinstance(found, expected_type):
+        raise _DifferenceError(leaf, f"gives a {type(found).__name__}, no array")
+    if (tuple(found.shape), str(found.dtype)) != (leaf.shape, leaf.dtype):
+        raise _DifferenceError(
+            leaf,
+            f"gives {found.dtype}{list(found.shape)}, not "
+            f"{leaf.dtype}{list(leaf.shape)}",
+        )
+    if leaf.type == "key":
+        if str(jax.random.key_impl(found)) != leaf.value:
+            raise _DifferenceError(
+                leaf, f"gives a key of {jax.random.key_impl(found)}, not {leaf.value}"
+            )
+        found = np.asarray(jax.random.key_data(found))
+    if _digest(found, leaf.dtype) != leaf.digest:
+        raise _DifferenceError(leaf, "gives other numbers than were written")
+    return int(found.nbytes)
+
+
+def _digest(array: Any, dtype: str) -> int:
+    """Returns the CRC32C of an array's bytes, a piece at a time."""
+    data = little_endian_bytes(array)
+    digest = 0
+    for start in range(0, len(data), PIECE_BYTES):
+        piece = canonical_bytes(data[start : start + PIECE_BYTES], dtype)
+        digest = google_crc32c.extend(digest, piece)
+    return digest
+
+
+if __name__ == "__main__":
+    main()

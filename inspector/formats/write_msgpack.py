@@ -30,6 +30,7 @@ ABILITIES = Abilities(
     name="Flax msgpack",
     dtypes=frozenset(dtypes.NAMES),
     tuples=False,
+    empty_tuples=False,
     integer_keys=False,
     random_keys=False,
     any_integer=False,

@@ -12,6 +12,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from inspector.variables import dtypes
 from inspector.variables.leaf import Kind, Leaf
@@ -119,6 +120,7 @@ def checkpoint_record(handlers: str | dict[str, str], started_ns: int) -> str:
     )
 
 
+@lru_cache(maxsize=256)
 def zarr_record(shape: tuple[int, ...], chunks: tuple[int, ...], dtype: str) -> bytes:
     """Returns ``.zarray`` in the very form tensorstore writes it."""
     plain = dtypes.to_numpy(dtype)

@@ -112,6 +112,7 @@ def _survives(values: np.ndarray, target: np.dtype) -> bool:
     return bool(same and signs.all())
 
 
+@lru_cache(maxsize=1024)
 def cast_effect(from_dtype: str, to_dtype: str) -> str:
     """Returns what a cast may do to the numbers, in words; empty when exact.
 
@@ -168,6 +169,15 @@ def why_unfit(number: bool | int | float | complex, dtype: str) -> str:
         return "only whole numbers are possible"
     low, high = integer_range(dtype)
     return "" if low <= number <= high else f"possible are {low} … {high}"
+
+
+def holds(number: bool | int | float | complex, dtype: str) -> bool:
+    """Returns whether a dtype holds a number that fits it without rounding."""
+    if dtype == "bool" or is_integer(dtype):
+        return not why_unfit(number, dtype)
+    with np.errstate(all="ignore"):
+        there = complex(np.array(number).astype(dtypes.to_numpy(dtype)))
+    return there == number or number != number  # noqa: PLR0124 - NaN stays NaN
 
 
 def _why_outside(number: int | float, dtype: str) -> str:

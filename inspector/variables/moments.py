@@ -46,16 +46,19 @@ class _Spread:
         self._within = 0
         self._between = 0
 
-    def add(self, numbers: np.ndarray, exact: int | None = None) -> None:
+    def add(
+        self, numbers: np.ndarray, largest: float, exact: int | None = None
+    ) -> None:
         """Takes a chunk of finite numbers, float64 ``(n,)`` with n at least 1.
 
         Args:
             numbers: The chunk; when ``exact`` is given it may be shifted by any
                 constant, since only its deviations count.
+            largest: No absolute value in the chunk is above it.
             exact: Sum of the chunk times 2**1074, when it is known exactly.
         """
         count = numbers.size
-        extra = _SHRINK if max(numbers.max(), -numbers.min()) > _LARGE else 0
+        extra = _SHRINK if largest > _LARGE else 0
         if extra:
             numbers = np.ldexp(numbers, -extra)
         mean = float(numbers.sum()) / count
@@ -82,8 +85,12 @@ class _Spread:
 
 
 def _squares(deviations: np.ndarray) -> tuple[float, int]:
-    """Returns the sum of squares, scaled by 2**(-2 * exponent), and the exponent."""
-    total = float(np.dot(deviations, deviations))
+    """Returns the sum of squares, scaled by 2**(-2 * exponent), and the exponent.
+
+    No `np.dot`: BLAS would start its threads for every chunk and add less
+    accurately than numpy's pairwise sum.
+    """
+    total = float(np.square(deviations).sum())
     if 2.0**-_SAFE_EXPONENT < total < 2.0**_SAFE_EXPONENT:
         return total, 0
     largest = float(np.abs(deviations).max())
@@ -91,7 +98,7 @@ def _squares(deviations: np.ndarray) -> tuple[float, int]:
         return 0.0, 0
     exponent = math.frexp(largest)[1]
     scaled = np.ldexp(deviations, -exponent)
-    return float(np.dot(scaled, scaled)), exponent
+    return float(np.square(scaled).sum()), exponent
 
 
 class Moments:
@@ -132,7 +139,7 @@ class Moments:
             low, high = float(numbers.min()), float(numbers.max())
         self.low = low if self.low is None else min(self.low, low)
         self.high = high if self.high is None else max(self.high, high)
-        self._spread.add(numbers)
+        self._spread.add(numbers, max(high, -low))
 
     def _only_finite(self, numbers: np.ndarray) -> np.ndarray:
         finite = np.isfinite(numbers)
@@ -187,7 +194,7 @@ class IntegerMoments:
         self.high = high if self.high is None else max(self.high, high)
         total = _integer_sum(numbers)
         self._sum += total
-        self._spread.add(_deviations(numbers, low), total << _SCALE)
+        self._spread.add(_deviations(numbers, low), 2.0**64, total << _SCALE)
 
     def total(self) -> int:
         """Returns the exact sum."""

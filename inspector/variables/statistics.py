@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
+import ml_dtypes
 import numpy as np
 
 from inspector.variables import dtypes
@@ -100,7 +102,7 @@ class StatisticsBuilder:
             self._zeros += whole.size - int(np.count_nonzero(whole))
             self._main.add(whole)
         else:
-            numbers = chunk.astype(np.float64)
+            numbers = as_float64(chunk)
             self._zeros += numbers.size - int(np.count_nonzero(numbers))
             self._main.add(numbers)
 
@@ -155,6 +157,29 @@ def _as_integers(chunk: np.ndarray) -> np.ndarray:
     return chunk if plain else chunk.astype(np.int8)
 
 
+def as_float64(chunk: np.ndarray) -> np.ndarray:
+    """Returns real numbers of any known dtype as float64, a copy.
+
+    ml_dtypes converts element by element; looking a byte up in a table of its
+    256 meanings, and laying bfloat16 into the upper half of float32, take a
+    tenth of the time.
+    """
+    if chunk.dtype.isbuiltin == 1:
+        return chunk.astype(np.float64)
+    flat = np.ascontiguousarray(chunk)
+    if flat.dtype == ml_dtypes.bfloat16:
+        upper = flat.view(np.uint16).astype(np.uint32) << 16
+        return upper.view(np.float32).astype(np.float64)
+    return _meanings(flat.dtype)[flat.view(np.uint8)]
+
+
+@lru_cache(maxsize=32)
+def _meanings(dtype: np.dtype) -> np.ndarray:
+    """Returns what each of the 256 bytes means in a dtype of one byte."""
+    table: np.ndarray = np.arange(256, dtype=np.uint8).view(dtype).astype(np.float64)
+    return table
+
+
 def histogram(
     blocks: Iterable[np.ndarray], low: float, high: float, bins: int
 ) -> np.ndarray:
@@ -193,7 +218,7 @@ def histogram(
 def _binned(chunk: np.ndarray, edges: np.ndarray) -> np.ndarray:
     if chunk.dtype.kind == "c":
         chunk = np.abs(chunk.astype(np.complex128))
-    numbers = chunk.astype(np.float64)
+    numbers = as_float64(chunk)
     # NaN compares false, infinities lie outside: only finite values pass.
     inside = (numbers >= edges[0]) & (numbers <= edges[-1])
     if not inside.all():

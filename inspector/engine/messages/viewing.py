@@ -137,6 +137,8 @@ class Details:
         editable: Whether numbers may be typed.
         ready: Whether numbers can be read now; False for an initial value that has
             not been made (`ReadNumbers` makes it first when the module is loaded).
+        dtypes: For a branch, (dtype, leaves, elements, bytes) of the arrays below it,
+            most bytes first; random keys have no elements.
     """
 
     tree: str
@@ -149,6 +151,7 @@ class Details:
     has_numbers: bool = False
     editable: bool = False
     ready: bool = True
+    dtypes: tuple[tuple[str, int, int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,18 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QWidget
 
 from inspector.engine.messages.module import FormField
+from inspector.errors import LoadModuleError
 from inspector.variables.dtypes import NAMES
+
+
+class ReadArgumentError(LoadModuleError):
+    """What was typed for a constructor argument means nothing for it."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        """Names the argument and the problem."""
+        super().__init__(f"‘{name}’ {problem}.")
+        self.name = name
+
 
 DTYPES: tuple[str, ...] = (
     "float32",
@@ -60,12 +71,11 @@ class FieldEditor(QObject):
         """Returns the JSON value, `UNGIVEN` when the default is to be used.
 
         Raises:
-            ValueError: What was typed means nothing for this argument; the text is
-                a sentence.
+            ReadArgumentError: What was typed means nothing for this argument.
         """
         value = self._read()
         if value is UNGIVEN and self.field.required:
-            raise ValueError(f"‘{self.field.name}’ has to be given.")
+            raise ReadArgumentError(self.field.name, "has to be given")
         return value
 
     def set_value(self, value: Any) -> None:
@@ -135,7 +145,7 @@ def _make_dtype(field: FormField, parent: QWidget, tell: Callable[[], None]) -> 
         if not text or (text == default and not field.required):
             return UNGIVEN
         if text not in NAMES:
-            raise ValueError(f"‘{field.name}’: {text!r} is no dtype of JAX.")
+            raise ReadArgumentError(field.name, f"takes a dtype of JAX, not ‘{text}’")
         return text
 
     return box, read, lambda value: box.setEditText(str(value))
@@ -172,7 +182,7 @@ def parse_argument(text: str, field: FormField) -> Any:
         field: The argument; its ``widget`` says what is meant.
 
     Raises:
-        ValueError: A sentence on what was expected.
+        ReadArgumentError: It is something else than was expected.
     """
     if field.widget in {"text", "callable"}:
         return text.strip("'\"")
@@ -180,14 +190,16 @@ def parse_argument(text: str, field: FormField) -> Any:
         try:
             return int(text.replace("_", ""))
         except ValueError:
-            raise ValueError(
-                f"‘{field.name}’ takes a whole number, not ‘{text}’."
+            raise ReadArgumentError(
+                field.name, f"takes a whole number, not ‘{text}’"
             ) from None
     if field.widget == "float":
         try:
             return float(text)
         except ValueError:
-            raise ValueError(f"‘{field.name}’ takes a number, not ‘{text}’.") from None
+            raise ReadArgumentError(
+                field.name, f"takes a number, not ‘{text}’"
+            ) from None
     return _literal(text, field)
 
 
@@ -209,8 +221,8 @@ def _python_literal(text: str, field: FormField) -> Any:
     except (ValueError, SyntaxError, TypeError):
         if re.fullmatch(r"[\w.]+", text):
             return text
-        raise ValueError(
-            f"‘{field.name}’: ‘{text}’ is neither JSON nor a Python literal."
+        raise ReadArgumentError(
+            field.name, f"takes JSON or a Python literal, not ‘{text}’"
         ) from None
     return value
 

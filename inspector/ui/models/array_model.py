@@ -112,7 +112,9 @@ class ArrayModel(QAbstractTableModel):
         self._forget()
         self.endResetModel()
 
-    def set_slice(self, array_slice: ArraySlice, first: tuple[int, int] = (0, 0)) -> None:
+    def set_slice(
+        self, array_slice: ArraySlice, first: tuple[int, int] = (0, 0)
+    ) -> None:
         """Shows another slice of the same array, or another page of it."""
         self.beginResetModel()
         same = array_slice == self.slice
@@ -133,11 +135,11 @@ class ArrayModel(QAbstractTableModel):
         block = self._block_at(row + self.first[0], column + self.first[1])
         if block is None or isinstance(block, ErrorInfo):
             return None
-        return block[
-            (row + self.first[0]) % BLOCK, (column + self.first[1]) % BLOCK
-        ]
+        return block[(row + self.first[0]) % BLOCK, (column + self.first[1]) % BLOCK]
 
-    def type_block(self, row: int, column: int, table: tuple[tuple[str, ...], ...]) -> None:
+    def type_block(
+        self, row: int, column: int, table: tuple[tuple[str, ...], ...]
+    ) -> None:
         """Asks the store to set a block of checked texts at a cell of the page."""
         start_row, start_column = row + self.first[0], column + self.first[1]
         spans = self.slice.region(

@@ -7,7 +7,9 @@ a cell; no Qt.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
+from math import isfinite
 from typing import Any
 
 import ml_dtypes
@@ -24,6 +26,11 @@ _TRUE, _FALSE = frozenset({"true", "1"}), frozenset({"false", "0"})
 
 class TypeNumberError(EditError):
     """What was typed or pasted is no number of the array's dtype."""
+
+    def __init__(self, text: str, problem: str, cell: str = "") -> None:
+        """Says what was typed, what is wrong with it, and in which cell."""
+        place = f"{cell}: " if cell else ""
+        super().__init__(f"{place}‘{text}’ {problem}.")
 
 
 def text_of(value: Any, dtype: str) -> str:
@@ -48,7 +55,7 @@ def text_of(value: Any, dtype: str) -> str:
 @lru_cache(maxsize=1 << 16)
 def _short_float(value: float, dtype: str) -> str:
     """Writes a float of ml_dtypes; their own ``str`` has six digits, come what may."""
-    if not np.isfinite(value):
+    if not isfinite(value):
         return str(value)
     numpy_type = dtypes.to_numpy(dtype).type
     for digits in range(1, _MOST_DIGITS):
@@ -70,8 +77,10 @@ def kind_of(dtype: str) -> str:
         return "bool"
     if dtype.startswith("complex"):
         return "complex"
-    return "int" if dtype.startswith(("int", "uint")) or dtypes.is_key(dtype) else (
-        "float"
+    return (
+        "int"
+        if dtype.startswith(("int", "uint")) or dtypes.is_key(dtype)
+        else ("float")
     )
 
 
@@ -94,45 +103,75 @@ def checked(text: str, dtype: str, *, cell: str = "") -> str:
         TypeNumberError: It is no number, or none of this dtype.
     """
     cleaned = text.strip().replace("−", "-")
-    problem = _problem(cleaned, dtype)
+    problem = _rule_of(dtype)(cleaned)
     if problem:
-        place = f"{cell}: " if cell else ""
-        raise TypeNumberError(f"{place}‘{text.strip()}’ {problem}.")
+        raise TypeNumberError(text.strip(), problem, cell)
     return cleaned
 
 
-def _problem(text: str, dtype: str) -> str:
+@lru_cache(maxsize=64)
+def _rule_of(dtype: str) -> Callable[[str], str]:
+    """Returns what says, of a text, why it is no number; empty when it is one.
+
+    Looked up once a dtype, since a pasted block has tens of thousands of cells.
+    """
     kind = kind_of(dtype)
-    if kind == "bool":
-        known = text.lower() in _TRUE | _FALSE
-        return "" if known else "is neither true nor false"
+    if kind == "int":
+        return _integer_rule(dtype)
+    if kind == "float":
+        return _float_rule(dtype)
+    return _bool_problem if kind == "bool" else _complex_problem
+
+
+def _bool_problem(text: str) -> str:
+    known = text.lower() in _TRUE | _FALSE
+    return "" if known else "is neither true nor false"
+
+
+def _complex_problem(text: str) -> str:
     try:
-        value = complex(text.replace("i", "j")) if kind == "complex" else float(text)
+        complex(text.replace("i", "j") if text[-1:] == "i" else text)
     except ValueError:
         return "is no number"
-    if kind == "int":
-        return _integer_problem(text, value, dtype)
-    if kind == "float" and np.isfinite(value):
-        return _float_problem(value, dtype)
     return ""
 
 
-def _integer_problem(text: str, value: complex, dtype: str) -> str:
-    try:
-        number = int(text)
-    except ValueError:
-        return f"is no whole number, and the array is {dtype}"
-    del value
-    limits = ml_dtypes.iinfo(dtypes.to_numpy(dtype))
-    if not int(limits.min) <= number <= int(limits.max):
-        return f"does not fit {dtype} ({int(limits.min)} to {int(limits.max)})"
-    return ""
+def _integer_rule(dtype: str) -> Callable[[str], str]:
+    limits = ml_dtypes.iinfo(  # type: ignore[no-untyped-call]  # no stubs
+        dtypes.to_numpy(dtype)
+    )
+    low, high = int(limits.min), int(limits.max)
+
+    def problem(text: str) -> str:
+        try:
+            number = int(text)
+        except ValueError:
+            return f"is no whole number, and the array is {dtype}"
+        fits = low <= number <= high
+        return "" if fits else f"does not fit {dtype} ({low} to {high})"
+
+    return problem
 
 
-def _float_problem(value: complex, dtype: str) -> str:
-    with np.errstate(over="ignore"):
-        stored = float(dtypes.to_numpy(dtype).type(float(value.real)))
-    if np.isfinite(stored):
-        return ""
-    largest = float(ml_dtypes.finfo(dtypes.to_numpy(dtype)).max)
-    return f"does not fit {dtype} (at most {largest:g})"
+def _float_rule(dtype: str) -> Callable[[str], str]:
+    numpy_dtype = dtypes.to_numpy(dtype)
+    limits = ml_dtypes.finfo(  # type: ignore[no-untyped-call]  # no stubs
+        numpy_dtype
+    )
+    largest = float(limits.max)
+
+    def problem(text: str) -> str:
+        try:
+            number = float(text)
+        except ValueError:
+            return "is no number"
+        if abs(number) <= largest or not isfinite(number):
+            return ""
+        # A little above the largest number still rounds down to it.
+        with np.errstate(over="ignore"):
+            rounded = float(numpy_dtype.type(number))
+        if isfinite(rounded) and abs(rounded) == largest and number < 2 * largest:
+            return ""
+        return f"does not fit {dtype} (at most {largest:g})"
+
+    return problem

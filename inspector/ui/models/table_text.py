@@ -16,6 +16,31 @@ from inspector.ui.models import number_text
 class PasteBlockError(EditError):
     """What is on the clipboard is no block of numbers that fits here."""
 
+    @classmethod
+    def empty(cls) -> PasteBlockError:
+        """There is nothing to paste."""
+        return cls(
+            "There are no numbers on the clipboard.",
+            hint="Copy a block of numbers, one row a line, columns split by tabs.",
+        )
+
+    @classmethod
+    def ragged(cls, row: int, length: int, width: int) -> PasteBlockError:
+        """A row is shorter or longer than the first; ``row`` counts from 1."""
+        return cls(
+            f"Row {row} of the clipboard has {length} numbers, the first has {width}.",
+            hint="Copy a rectangular block.",
+        )
+
+    @classmethod
+    def too_large(cls, size: tuple[int, int], room: tuple[int, int]) -> PasteBlockError:
+        """The block reaches beyond the last row or column."""
+        return cls(
+            f"The clipboard holds {size[0]} × {size[1]} numbers, but from this cell on"
+            f" there are {room[0]} × {room[1]}.",
+            hint="Choose a cell further up or to the left.",
+        )
+
 
 def write_block(block: NDArray[Any], dtype: str) -> str:
     """Returns a 2-D block as text, numbers as `number_text.text_of` writes them."""
@@ -48,18 +73,11 @@ def read_block(
     lines = [line for line in text.replace("\r\n", "\n").split("\n") if line.strip()]
     rows = [_split(line, tabbed="\t" in text) for line in lines]
     if not rows:
-        raise PasteBlockError(
-            "There are no numbers on the clipboard.",
-            hint="Copy a block of numbers, one row a line, columns split by tabs.",
-        )
+        raise PasteBlockError.empty()
     width = len(rows[0])
     for number, row in enumerate(rows):
         if len(row) != width:
-            raise PasteBlockError(
-                f"Row {number + 1} of the clipboard has {len(row)} numbers, the first"
-                f" has {width}.",
-                hint="Copy a rectangular block.",
-            )
+            raise PasteBlockError.ragged(number + 1, len(row), width)
     _check_fit((len(rows), width), first, extent)
     return tuple(
         tuple(
@@ -84,10 +102,4 @@ def _check_fit(
 ) -> None:
     room = (extent[0] - first[0], extent[1] - first[1])
     if size[0] > room[0] or size[1] > room[1]:
-        raise PasteBlockError(
-            f"The clipboard holds {size[0]} × {size[1]} numbers, but from this cell on"
-            f" there are {room[0]} × {room[1]}.",
-            hint="Choose a cell further up or to the left.",
-        )
-
-
+        raise PasteBlockError.too_large(size, room)

@@ -57,7 +57,8 @@ def oklab_to_srgb(colours: NDArray[np.float64]) -> NDArray[np.uint8]:
     curved = np.where(
         linear <= _SRGB_KNEE, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055
     )
-    return np.rint(curved * 255).astype(np.uint8)
+    colours_8bit: NDArray[np.uint8] = np.rint(curved * 255).astype(np.uint8)
+    return colours_8bit
 
 
 def _arm(position: NDArray[np.float64], hue: float) -> NDArray[np.float64]:

@@ -1,0 +1,103 @@
+"""Export of the target: initial values first, then the reader writes.
+
+The store never writes the file itself; it says what each leaf is and lets the reader
+stream it, so a full disk or a kill costs the reader alone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from inspector.engine.messages import document, reading
+from inspector.engine.store_engines import OnProgress, ReaderSupervisor
+from inspector.engine.store_initial import InitialValues
+from inspector.engine.store_sources import Sources
+from inspector.engine.store_state import StoreState
+from inspector.engine.store_values import resolve_tree
+from inspector.errors import WriteFileError
+from inspector.variables.plain import to_plain
+from inspector.variables.tree import Branch, walk
+from inspector.variables.value import Initial, innermost
+
+
+class ExportNoTargetError(WriteFileError):
+    """There is no target to write."""
+
+    def __init__(self) -> None:
+        """Says what to do."""
+        super().__init__(
+            "There is nothing to export yet",
+            hint="Load a module, or make an editable copy of a checkpoint.",
+        )
+
+
+class ExportChangedSourceError(WriteFileError):
+    """A source changed on disk since it was opened."""
+
+    def __init__(self, name: str, what: str) -> None:
+        """Names the source and what changed."""
+        super().__init__(
+            f"The files of {name} have changed since it was opened: {what}",
+            where=name,
+            hint="Use the files as they are now, or bring the old ones back.",
+        )
+
+
+class Exporter:
+    """Writes the target to a file."""
+
+    def __init__(
+        self,
+        state: StoreState,
+        sources: Sources,
+        reader: ReaderSupervisor,
+        initial: InitialValues,
+    ) -> None:
+        """Takes its collaborators."""
+        self._state = state
+        self._sources = sources
+        self._reader = reader
+        self._initial = initial
+
+    async def export(self, body: document.Export, progress: OnProgress) -> object:
+        """Writes the target; `reading.Exported` answers.
+
+        Raises:
+            ExportNoTargetError: There is no target.
+            ExportChangedSourceError: A source changed and nobody agreed to that.
+            ModuleNotImportedError: See `document.Export.run`.
+            RemoteError: The reader refused or could not write.
+        """
+        target = self._state.target()
+        if not isinstance(target, Branch) or not target.children:
+            raise ExportNoTargetError
+        await self._sources.recheck()
+        if not body.changed:
+            for info in self._state.infos():
+                if info.changed:
+                    raise ExportChangedSourceError(info.name, info.changed)
+        needed = [
+            inner.path
+            for _, leaf in walk(target)
+            if isinstance(inner := innermost(leaf.value), Initial)
+        ]
+        if body.run and needed:
+            await self._sources.import_recorded(progress)
+        await self._initial.ensure(needed, progress)
+        tree = resolve_tree(target, self._state.locators(), self._initial.table)
+        return await self._reader.ask(
+            reading.WriteExport(
+                to_plain(tree),
+                str(absolute(body.out, body.cwd)),
+                body.format,
+                lossy=body.lossy,
+                overwrite=body.overwrite,
+                sources=tuple(info.path for info in self._state.infos()),
+            ),
+            progress,
+        )
+
+
+def absolute(path: str, cwd: str) -> Path:
+    """Returns an absolute path of what a person gave, ``~`` expanded."""
+    return Path(cwd or Path.cwd(), Path(path).expanduser()).absolute()

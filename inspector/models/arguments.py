@@ -1,0 +1,335 @@
+"""Constructor arguments: from a JSON object to Python values, and to code.
+
+JSON has no tuples, dtypes, functions or modules, so the hint and the default of
+each argument decide what a list or a text means. Used while a module is
+constructed; importing nested modules is done by the function it is given.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import enum
+import inspect
+import json
+import textwrap
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+
+from flax import linen as nn
+
+from inspector.errors import LoadModuleError, UsageError
+from inspector.models.form import (
+    MISSING,
+    Parameter,
+    alternatives,
+    is_dtype_object,
+    parameters,
+    takes_any_name,
+)
+from inspector.models.names import (
+    Argument,
+    dtype_named,
+    object_named,
+    try_object_named,
+)
+from inspector.models.spec import did_you_mean
+
+Load = Callable[[str], Argument]
+"""Imports what a nested spec names."""
+
+_ANYTHING = Parameter("", MISSING, "", MISSING)
+_CHECKED: dict[object, tuple[type, ...]] = {
+    bool: (bool,),
+    int: (int,),
+    float: (int, float),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """Converts arguments for one person's module.
+
+    Attributes:
+        module: The person's module; its names may be given as text.
+        load: Imports what a nested spec names.
+    """
+
+    module: ModuleType
+    load: Load
+
+    def arguments(
+        self, target: Callable[..., object], given: Mapping[str, object]
+    ) -> dict[str, Argument]:
+        """Converts the arguments of a constructor or factory.
+
+        Args:
+            target: The class, function or partial.
+            given: Parsed JSON by argument name.
+
+        Raises:
+            LoadModuleError: An argument is unknown, missing or of a wrong type.
+        """
+        known = {parameter.name: parameter for parameter in parameters(target)}
+        title = title_of(target)
+        for name in given:
+            if name not in known and not takes_any_name(target):
+                raise _unknown_argument(target, name, known)
+        missing = [
+            parameter.name
+            for parameter in known.values()
+            if parameter.default is MISSING and parameter.name not in given
+        ]
+        if missing:
+            names = ", ".join(missing)
+            raise LoadModuleError(
+                f"{title} needs the argument{'s' * (len(missing) > 1)} {names}.",
+                where=title,
+                hint=f"Give {'it' if len(missing) == 1 else 'them'}, e.g. "
+                f"--kwargs '{json.dumps(dict.fromkeys(missing, 1))}'.",
+            )
+        return {
+            name: self.convert(
+                raw, known.get(name, _ANYTHING), f"{title}, argument {name}"
+            )
+            for name, raw in given.items()
+        }
+
+    def convert(self, raw: object, parameter: Parameter, where: str) -> Argument:
+        """Converts one parsed JSON value.
+
+        Args:
+            raw: The value.
+            parameter: What is known of the argument it is for.
+            where: Its place for messages.
+        """
+        if isinstance(raw, str):
+            return self._text(raw, parameter, where)
+        if isinstance(raw, list):
+            return self._sequence(raw, parameter, where)
+        if isinstance(raw, dict):
+            return self._object(raw, parameter, where)
+        _check_scalar(raw, parameter, where)
+        return Argument(raw, _code(raw))
+
+    def _text(self, raw: str, parameter: Parameter, where: str) -> Argument:
+        if parameter.is_dtype:
+            return dtype_named(raw, where)
+        if parameter.is_callable:
+            return object_named(raw, self.module, where)
+        for kind in alternatives(parameter.hint):
+            if isinstance(kind, type) and issubclass(kind, enum.Enum):
+                return self._member(kind, raw, where)
+        open_hint = parameter.hint in {MISSING, typing.Any} or isinstance(
+            parameter.hint, str
+        )
+        if open_hint and not isinstance(parameter.default, str):
+            found = try_object_named(raw, self.module)
+            if found is not None:
+                return found
+        _check_scalar(raw, parameter, where)
+        return Argument(raw, repr(raw))
+
+    def _member(self, kind: type[enum.Enum], raw: str, where: str) -> Argument:
+        for member in kind:
+            if raw in {member.name, member.value}:
+                line = f"from {kind.__module__} import {kind.__name__}"
+                return Argument(member, f"{kind.__name__}.{member.name}", (line,))
+        names = [member.name for member in kind]
+        raise LoadModuleError(
+            f"“{raw}” is none of {', '.join(names)}.",
+            where=where,
+            hint=did_you_mean(raw, names),
+        )
+
+    def _sequence(
+        self, raw: list[object], parameter: Parameter, where: str
+    ) -> Argument:
+        # Tuples, because a list makes the module unhashable.
+        items = [
+            self.convert(item, _item(parameter, index), f"{where}[{index}]")
+            for index, item in enumerate(raw)
+        ]
+        codes = ", ".join(item.code for item in items)
+        return Argument(
+            tuple(item.value for item in items),
+            f"({codes},)" if len(items) == 1 else f"({codes})",
+            _imports(items),
+        )
+
+    def _object(
+        self, raw: dict[str, object], parameter: Parameter, where: str
+    ) -> Argument:
+        spec = raw.get("module")
+        if isinstance(spec, str) and set(raw) <= {"module", "kwargs"}:
+            return self._nested(spec, raw.get("kwargs", {}), where)
+        for kind in alternatives(parameter.hint):
+            plain = isinstance(kind, type) and not issubclass(kind, nn.Module)
+            if plain and dataclasses.is_dataclass(kind):
+                line = f"from {kind.__module__} import {kind.__name__}"
+                return self.call(Argument(kind, kind.__name__, (line,)), raw)
+        items = {
+            key: self.convert(value, _ANYTHING, f"{where}.{key}")
+            for key, value in raw.items()
+        }
+        codes = ", ".join(f"{key!r}: {item.code}" for key, item in items.items())
+        return Argument(
+            {key: item.value for key, item in items.items()},
+            "{" + codes + "}",
+            _imports(list(items.values())),
+        )
+
+    def _nested(self, spec: str, kwargs: object, where: str) -> Argument:
+        if not isinstance(kwargs, dict):
+            raise LoadModuleError(
+                "“kwargs” of a nested module has to be a JSON object.",
+                where=where,
+                hint='E.g. {"module": "net.py:Encoder", "kwargs": {"width": 8}}.',
+            )
+        if spec.isidentifier():
+            return self.call(object_named(spec, self.module, where), kwargs)
+        return self.call(self.load(spec), kwargs)
+
+    def call(self, target: Argument, given: Mapping[str, object]) -> Argument:
+        """Calls a class or function with JSON arguments.
+
+        Raises:
+            LoadModuleError: It cannot be called, or an argument is wrong.
+        """
+        if not callable(target.value):
+            raise LoadModuleError(f"{target.code} cannot be called.", where=target.code)
+        made = self.arguments(target.value, given)
+        value = target.value(**{name: item.value for name, item in made.items()})
+        codes = ", ".join(f"{name}={item.code}" for name, item in made.items())
+        imports = (*target.imports, *_imports(list(made.values())))
+        return Argument(value, f"{target.code}({codes})", imports)
+
+
+def parse_object(text: str) -> dict[str, object]:
+    """Parses the JSON object of constructor arguments.
+
+    Raises:
+        UsageError: It is not a JSON object.
+    """
+    try:
+        parsed = json.loads(text or "{}")
+    except json.JSONDecodeError as error:
+        raise UsageError(
+            f"The constructor arguments are not JSON: {error.msg} at character "
+            f"{error.pos} of {text!r}.",
+            hint="""E.g. --kwargs '{"features": 64, "dtype": "bfloat16"}'.""",
+        ) from error
+    if not isinstance(parsed, dict):
+        raise UsageError(
+            f"The constructor arguments have to be a JSON object, not {text!r}.",
+            hint="""E.g. --kwargs '{"features": 64}'.""",
+        )
+    return parsed
+
+
+def to_value(raw: object) -> object:
+    """Returns parsed JSON with its lists as tuples, for static call arguments."""
+    if isinstance(raw, list):
+        return tuple(to_value(item) for item in raw)
+    if isinstance(raw, dict):
+        return {key: to_value(item) for key, item in raw.items()}
+    return raw
+
+
+def title_of(target: object) -> str:
+    """Returns the name under which a person knows a class, function or partial."""
+    while (inner := getattr(target, "func", None)) is not None:
+        target = inner
+    return str(getattr(target, "__name__", type(target).__name__))
+
+
+def _imports(items: list[Argument]) -> tuple[str, ...]:
+    return tuple(line for item in items for line in item.imports)
+
+
+def _code(raw: object) -> str:
+    if isinstance(raw, float) and (raw != raw or abs(raw) == float("inf")):  # noqa: PLR0124  # NaN is the float that differs from itself
+        return f'float("{raw}")'
+    return repr(raw)
+
+
+def _item(parameter: Parameter, index: int) -> Parameter:
+    """Returns what is known of one item of a sequence argument."""
+    for kind in alternatives(parameter.hint):
+        inner = [arg for arg in typing.get_args(kind) if arg is not Ellipsis]
+        if inner:
+            hint = inner[min(index, len(inner) - 1)]
+            text = inspect.formatannotation(hint)
+            return Parameter("", hint, text, MISSING)
+    default = parameter.default
+    if isinstance(default, tuple | list) and default:
+        example = default[min(index, len(default) - 1)]
+        if callable(example) or is_dtype_object(example):
+            return Parameter("", MISSING, "", example)
+    return _ANYTHING
+
+
+def _check_scalar(raw: object, parameter: Parameter, where: str) -> None:
+    """Refuses what a plain hint rules out; Flax would fail far from here."""
+    kinds = alternatives(parameter.hint)
+    if raw is None or not kinds or not all(kind in _CHECKED for kind in kinds):
+        return
+    allowed = tuple(one for kind in kinds for one in _CHECKED[kind])
+    if not isinstance(raw, allowed) or (isinstance(raw, bool) and bool not in allowed):
+        names = " or ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)
+        raise LoadModuleError(
+            f"Expected {names}, got {json.dumps(raw)}.",
+            where=where,
+            hint="Texts are written in quotes, numbers without.",
+        )
+
+
+def _unknown_argument(
+    target: Callable[..., object], name: str, known: Mapping[str, Parameter]
+) -> LoadModuleError:
+    title = title_of(target)
+    names = ", ".join(known) or "none"
+    hint = did_you_mean(name, known) or f"Its arguments: {names}."
+    if name in unannotated(target):
+        hint = (
+            f"“{name}” has no type annotation in the class, so it is no field: write "
+            f"`{name}: TYPE = …` there."
+        )
+    return LoadModuleError(f"{title} has no argument “{name}”.", where=title, hint=hint)
+
+
+def unannotated(target: object) -> tuple[str, ...]:
+    """Returns attributes that a class assigns without an annotation.
+
+    Such an attribute is no field of the dataclass: it cannot be set, and a function
+    becomes a method. Classes of Flax itself are not looked at.
+    """
+    while (inner := getattr(target, "func", None)) is not None:
+        target = inner
+    if not isinstance(target, type):
+        return ()
+    names: list[str] = []
+    for kind in target.__mro__:
+        if kind.__module__.partition(".")[0] not in {"flax", "builtins", "typing"}:
+            names += _plain_assignments(kind)
+    fields = {parameter.name for parameter in parameters(target)}
+    return tuple(dict.fromkeys(name for name in names if name not in fields))
+
+
+def _plain_assignments(kind: type) -> list[str]:
+    try:
+        source = textwrap.dedent(inspect.getsource(kind))
+        body = ast.parse(source).body[0]
+    except (OSError, TypeError, SyntaxError, IndexError):
+        return []
+    if not isinstance(body, ast.ClassDef):
+        return []
+    return [
+        target.id
+        for statement in body.body
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+        if isinstance(target, ast.Name) and not target.id.startswith("__")
+    ]

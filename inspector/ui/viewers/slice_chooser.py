@@ -1,0 +1,139 @@
+"""Choosers of a 2-D slice: which axes are shown, and where on the other axes.
+
+Shared by the picture and the table. It knows a shape, no numbers.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QSlider,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.ui.models.array_slice import ArraySlice
+
+_ONE_AXIS = 1
+_SLIDER_LIMIT = 1 << 24
+"""Positions a slider can tell apart; a longer axis has the number field alone."""
+
+
+class SliceChooser(QWidget):
+    """Combo boxes for the two shown axes, a slider and a number for each other one.
+
+    Attributes:
+        slice: The chosen slice.
+
+    Signals:
+        chosen: `ArraySlice`, after the person changed something.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        """Makes an empty chooser; ``name`` begins the object names inside."""
+        super().__init__(parent)
+        self._name = name
+        self.slice = ArraySlice((), -1, -1, ())
+        self._down = self._make_axis_box("Axis that runs down", down=True)
+        self._right = self._make_axis_box("Axis that runs to the right", down=False)
+        self._axes = QWidget(self)
+        line = QHBoxLayout(self._axes)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(4)
+        for text, box in (("down", self._down), ("right", self._right)):
+            caption = QLabel(text, self._axes)
+            caption.setProperty("look", "small")
+            line.addWidget(caption)
+            line.addWidget(box)
+            line.addSpacing(8)
+        line.addStretch(1)
+        self._sliders = QWidget(self)
+        self._grid = QGridLayout(self._sliders)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setVerticalSpacing(2)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(self._axes)
+        column.addWidget(self._sliders)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def _make_axis_box(self, name: str, *, down: bool) -> QComboBox:
+        box = QComboBox(self)
+        box.setObjectName(f"{self._name}.{'down' if down else 'right'}")
+        box.setAccessibleName(name)
+        box.activated.connect(partial(self._on_axis, down))
+        return box
+
+    def set_slice(self, array_slice: ArraySlice) -> None:
+        """Shows a slice without telling; rebuilds the choosers for a new shape."""
+        rebuild = (
+            array_slice.shape != self.slice.shape
+            or array_slice.other_axes != self.slice.other_axes
+        )
+        self.slice = array_slice
+        rank = len(array_slice.shape)
+        self.setVisible(rank > _ONE_AXIS)
+        for box, axis in (
+            (self._down, array_slice.rows_axis),
+            (self._right, array_slice.columns_axis),
+        ):
+            box.clear()
+            for number, extent in enumerate(array_slice.shape):
+                box.addItem(f"axis {number} ({extent:,})", number)
+            box.setCurrentIndex(axis)
+        if rebuild:
+            self._rebuild_sliders()
+
+    def _rebuild_sliders(self) -> None:
+        while item := self._grid.takeAt(0):
+            if widget := item.widget():
+                widget.deleteLater()
+        for row, axis in enumerate(self.slice.other_axes):
+            self._add_slider(row, axis)
+        self._sliders.setVisible(bool(self.slice.other_axes))
+
+    def _add_slider(self, row: int, axis: int) -> None:
+        extent = self.slice.shape[axis]
+        caption = QLabel(f"axis {axis}", self._sliders)
+        caption.setProperty("look", "small")
+        number = QSpinBox(self._sliders)
+        number.setRange(0, min(max(0, extent - 1), (1 << 31) - 1))
+        number.setValue(self.slice.index[axis])
+        number.setSuffix(f" of {extent:,}")
+        number.setKeyboardTracking(False)
+        number.setObjectName(f"{self._name}.index{axis}")
+        number.setAccessibleName(f"Index on axis {axis}")
+        slider = QSlider(Qt.Orientation.Horizontal, self._sliders)
+        slider.setRange(0, min(max(0, extent - 1), _SLIDER_LIMIT))
+        slider.setValue(self.slice.index[axis])
+        slider.setEnabled(1 < extent <= _SLIDER_LIMIT)
+        slider.setObjectName(f"{self._name}.slider{axis}")
+        slider.setAccessibleName(f"Index on axis {axis}")
+        slider.valueChanged.connect(number.setValue)
+        number.valueChanged.connect(slider.setValue)
+        number.valueChanged.connect(partial(self._on_index, axis))
+        self._grid.addWidget(caption, row, 0)
+        self._grid.addWidget(slider, row, 1)
+        self._grid.addWidget(number, row, 2)
+        self._grid.setColumnStretch(1, 1)
+
+    def _on_axis(self, down: bool, axis: int) -> None:
+        self.set_slice(self.slice.with_axis(axis, down=down))
+        self.chosen.emit(self.slice)
+
+    def _on_index(self, axis: int, position: int) -> None:
+        if position != self.slice.index[axis]:
+            self.slice = self.slice.with_index(axis, position)
+            self.chosen.emit(self.slice)

@@ -1,0 +1,271 @@
+"""Seven statistics of a leaf in a line: computed in the background, never jumping.
+
+Part of the details panel; window's thread. It asks for the statistics itself and
+hands them on, so that the histogram needs no second pass over the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.engine.messages.envelope import Progress
+from inspector.engine.messages.reading import StatisticsReply
+from inspector.engine.messages.viewing import Details, ReadStatistics
+from inspector.errors import ErrorInfo
+from inspector.ui import format as fmt
+from inspector.ui.store_client import StoreClient
+from inspector.ui.theme import Theme
+from inspector.ui.viewers.hairline import HairlineProgress
+from inspector.ui.viewers.ticks import statistic_text
+from inspector.variables.path import join
+
+BINS = 64
+"""Bins of the histogram that is computed along."""
+
+LONG_NBYTES = 64 << 20
+"""From this size on the status bar shows the work too."""
+
+_Text = Callable[[StatisticsReply], str]
+
+_COLUMNS: tuple[tuple[str, _Text, _Text], ...] = (
+    (
+        "min",
+        lambda s: statistic_text(s.minimum, sampled=s.sampled),
+        lambda s: f"smallest finite value: {s.minimum!r}",
+    ),
+    (
+        "max",
+        lambda s: statistic_text(s.maximum, sampled=s.sampled),
+        lambda s: f"largest finite value: {s.maximum!r}",
+    ),
+    (
+        "mean",
+        lambda s: statistic_text(s.mean, sampled=s.sampled),
+        lambda s: f"mean of the finite values: {s.mean!r}\nsum of all: {s.total!r}",
+    ),
+    (
+        "std",
+        lambda s: statistic_text(s.std, sampled=s.sampled),
+        lambda s: f"standard deviation of the finite values: {s.std!r}",
+    ),
+    ("zeros", lambda s: _count(s, s.zeros), lambda s: _share("zero", s, s.zeros)),
+    ("NaN", lambda s: _count(s, s.nan), lambda s: _share("NaN", s, s.nan)),
+    ("Inf", lambda s: _count(s, s.inf), lambda s: _share("infinite", s, s.inf)),
+)
+"""Caption, text and tool tip of each column."""
+
+
+def _count(statistics: StatisticsReply, number: int) -> str:
+    return ("~" if statistics.sampled else "") + fmt.count(number)
+
+
+def _share(what: str, statistics: StatisticsReply, number: int) -> str:
+    percent = 100 * number / statistics.count if statistics.count else 0.0
+    about = "about " if statistics.sampled else ""
+    return (
+        f"{about}{number:,} of {statistics.count:,} elements are {what}"
+        f" ({percent:.3g} %)"
+    )
+
+
+class StatisticsStrip(QWidget):
+    """Statistics of the leaf that the details show.
+
+    Signals:
+        arrived: `StatisticsReply` of the leaf; None when it is cleared.
+        make_asked: The person wants an initial value to be made now.
+    """
+
+    arrived = Signal(object)
+    make_asked = Signal()
+
+    def __init__(
+        self, client: StoreClient, theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        """Starts empty."""
+        super().__init__(parent)
+        self._client = client
+        self._ticket = 0
+        self._details: Details | None = None
+        self._cells: list[QLabel] = []
+        self.progress = HairlineProgress(theme, self)
+        self._pages = QStackedLayout()
+        self._pages.addWidget(self._make_values(theme))
+        self._message = QLabel(self)
+        self._button = QPushButton(self)
+        self._pages.addWidget(self._make_message())
+        self._cancel = self._make_cancel()
+        self._lay_out()
+        self.setObjectName("statistics")
+        self.setAccessibleName("Statistics")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def _lay_out(self) -> None:
+        line = QHBoxLayout()
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(4)
+        line.addLayout(self._pages, 1)
+        line.addWidget(self._cancel, 0, Qt.AlignmentFlag.AlignVCenter)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(line)
+        column.addWidget(self.progress)
+
+    def _make_values(self, theme: Theme) -> QWidget:
+        page = QWidget(self)
+        grid = QGridLayout(page)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(2)
+        for column, (caption, _, _) in enumerate(_COLUMNS):
+            title = QLabel(caption, page)
+            title.setProperty("look", "small")
+            cell = QLabel(" ", page)
+            cell.setProperty("look", "mono")
+            cell.setFont(theme.mono_font("small"))
+            cell.setObjectName(f"statistic.{caption}")
+            cell.setAccessibleName(caption)
+            cell.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            # Numbers differ in length; equal shares keep the columns where they are.
+            cell.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+            grid.addWidget(title, 0, column)
+            grid.addWidget(cell, 1, column)
+            # Exponents need more room than counts.
+            grid.setColumnStretch(column, 5 if column < 4 else 3)  # noqa: PLR2004
+            self._cells.append(cell)
+        return page
+
+    def _make_message(self) -> QWidget:
+        page = QWidget(self)
+        line = QHBoxLayout(page)
+        line.setContentsMargins(0, 0, 0, 0)
+        self._message.setWordWrap(True)
+        self._message.setObjectName("statisticsMessage")
+        self._message.setAccessibleName("Why there are no statistics")
+        self._button.setObjectName("statisticsButton")
+        self._button.clicked.connect(self._on_button)
+        line.addWidget(self._message, 1)
+        line.addWidget(self._button)
+        return page
+
+    def _make_cancel(self) -> QPushButton:
+        button = QPushButton("Cancel", self)
+        button.setProperty("look", "flat")
+        button.setObjectName("statisticsCancel")
+        button.setAccessibleName("Cancel the statistics")
+        button.clicked.connect(self._on_cancel)
+        policy = button.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        button.setSizePolicy(policy)
+        button.hide()
+        return button
+
+    def show_details(self, details: Details) -> None:
+        """Shows the statistics of a leaf, computing them in the background."""
+        same = self._details is not None and (
+            (details.tree, details.path) == (self._details.tree, self._details.path)
+        )
+        self._details = details
+        if not same:
+            self._clear_cells()
+        if not details.ready:
+            self._show_invitation(details)
+        else:
+            self._ask(details)
+
+    def clear(self) -> None:
+        """Forgets the leaf and stops computing."""
+        self._client.drop(self, "statistics")
+        self._details = None
+        self._clear_cells()
+        self._set_busy(busy=False)
+
+    def _clear_cells(self) -> None:
+        for cell in self._cells:
+            cell.setText(" ")
+            cell.setToolTip("")
+        self.arrived.emit(None)
+
+    def _show_invitation(self, details: Details) -> None:
+        self._client.drop(self, "statistics")
+        self._set_busy(busy=False)
+        if details.row.origin == "unset":
+            self._say("No value and no initialiser: there are no numbers.", "")
+            return
+        text = details.text or "Initial value"
+        self._say(f"{text[0].upper()}{text[1:]} — made when needed.", "Make it now")
+
+    def _say(self, text: str, button: str, look: str = "secondary") -> None:
+        self._message.setText(text)
+        self._message.setToolTip(text)
+        self._message.setProperty("look", look)
+        self._message.style().polish(self._message)
+        self._button.setText(button)
+        self._button.setAccessibleName(button or "Nothing to do")
+        self._button.setVisible(bool(button))
+        self._pages.setCurrentIndex(1)
+
+    def _ask(self, details: Details) -> None:
+        self._pages.setCurrentIndex(0)
+        long = details.row.nbytes >= LONG_NBYTES
+        self._ticket = self._client.ask(
+            ReadStatistics(details.tree, details.path, BINS),
+            owner=self,
+            on_reply=self._on_statistics,
+            on_failure=self._on_failure,
+            on_progress=self._on_progress,
+            on_cancelled=self._on_cancelled,
+            slot="statistics",
+            activity=f"Statistics of {join(details.path)}" if long else "",
+        )
+        self._set_busy(busy=True)
+
+    def _set_busy(self, *, busy: bool) -> None:
+        if busy:
+            self.progress.start()
+        else:
+            self.progress.stop()
+            self._cancel.hide()
+
+    def _on_progress(self, progress: Progress) -> None:
+        self.progress.set_progress(progress.done, progress.total)
+        self._cancel.show()
+
+    def _on_statistics(self, statistics: StatisticsReply) -> None:
+        self._set_busy(busy=False)
+        for cell, (_, text, tool_tip) in zip(self._cells, _COLUMNS, strict=True):
+            cell.setText(text(statistics))
+            cell.setToolTip(tool_tip(statistics))
+        self.arrived.emit(statistics)
+
+    def _on_failure(self, error: ErrorInfo) -> None:
+        self._set_busy(busy=False)
+        self._say(error.text(), "Try again", "error")
+
+    def _on_cancelled(self) -> None:
+        self._set_busy(busy=False)
+        self._say("Stopped before the end.", "Compute")
+
+    def _on_cancel(self) -> None:
+        self._client.cancel(self._ticket)
+
+    def _on_button(self) -> None:
+        if self._details is None:
+            return
+        if self._details.ready:
+            self._ask(self._details)
+        else:
+            self.make_asked.emit()

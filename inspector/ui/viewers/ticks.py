@@ -1,0 +1,64 @@
+"""Round numbers along an axis, and short texts for statistics.
+
+Used by the histogram, the colour bar and the statistics strip. Plain arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+
+MINUS = "−"
+"""The sign a person reads; copied and exact texts keep the ASCII one."""
+
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+_MOST_PLAIN_DIGITS = 7
+
+
+def ticks(low: float, high: float, most: int) -> tuple[float, ...]:
+    """Returns at most ``most`` round numbers in ``[low, high]``, evenly spaced.
+
+    Args:
+        low: First end.
+        high: Other end; not above ``low`` gives the one number.
+        most: At least 2.
+    """
+    span = high - low
+    if not (math.isfinite(span) and span > 0):
+        return (low,)
+    magnitude = 10.0 ** math.floor(math.log10(span / most))
+    step = next(
+        (
+            factor * magnitude
+            for factor in _STEPS
+            if _count(low, high, factor * magnitude) <= most
+        ),
+        20.0 * magnitude,
+    )
+    first = math.ceil(low / step - 1e-9)
+    return tuple((first + i) * step for i in range(_count(low, high, step)))
+
+
+def _count(low: float, high: float, step: float) -> int:
+    return math.floor(high / step + 1e-9) - math.ceil(low / step - 1e-9) + 1
+
+
+def tick_text(value: float) -> str:
+    """Writes a round number: ``0.25``, ``−1e−5``, ``200``."""
+    return f"{value:.3g}".replace("-", MINUS).replace("e+0", "e").replace("e+", "e")
+
+
+def statistic_text(value: float | None, *, sampled: bool = False) -> str:
+    """Writes a statistic in four digits; integers in full while they are short.
+
+    Args:
+        value: None when there is no such number, e.g. the mean of nothing.
+        sampled: Whether to say that it is an estimate.
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, int) and len(str(abs(value))) <= _MOST_PLAIN_DIGITS:
+        text = str(value)
+    else:
+        text = f"{value:.4g}".replace("e+0", "e").replace("e+", "e")
+        text = text.replace("e-0", "e-")
+    return ("~" if sampled else "") + text.replace("-", MINUS)

@@ -1,0 +1,116 @@
+"""What matching has to know of one tree: every leaf as a variable.
+
+A variable is (collection, module path, name). The store keeps a `TreeIndex` of
+each source and of the target, so that a plan is made while the mouse hovers. It
+knows one tree at a time; pairing two is `matching`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from inspector.variables.homes import OUTSIDE, Home, find_homes
+from inspector.variables.leaf import EMPTY_KINDS, Leaf
+from inspector.variables.path import TreePath, is_prefix
+from inspector.variables.tree import Branch, Node, get, walk
+
+Names = tuple[str, ...]
+"""Module path and name, integers written out: a list position meets a text."""
+
+_VALUE_KEYS = ("value", "raw_value")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One leaf with its place among the variables.
+
+    Attributes:
+        path: Exact path in the tree.
+        leaf: The leaf.
+        collection: Its collection, None when the tree has none.
+        names: Module path and name below the collection; boxes (``…/value``)
+            looked through.
+    """
+
+    path: TreePath
+    leaf: Leaf
+    collection: str | None
+    names: Names
+
+
+class TreeIndex:
+    """What matching has to know of one tree, found once.
+
+    Used by one thread. Make it anew when the tree is another.
+
+    Attributes:
+        tree: The tree.
+        homes: Where variables lie in it.
+    """
+
+    def __init__(self, tree: Node) -> None:
+        """Looks for the homes; leaves are walked when they are asked for."""
+        self.tree = tree
+        self.homes = find_homes(tree)
+        self._leaves: list[tuple[TreePath, Leaf, Names]] | None = None
+        self._entries: dict[Home | None, tuple[Entry, ...]] = {}
+
+    def home_for(self, path: TreePath) -> Home | None:
+        """Returns the home that a path lies in, or the only one at or below it."""
+        around = [home for home in self.homes if is_prefix(home.path, path)]
+        if around:
+            return max(around, key=lambda home: len(home.path))
+        below = [home for home in self.homes if is_prefix(path, home.path)]
+        if not below and len(self.homes) == 1:
+            return self.homes[0]
+        return below[0] if len(below) == 1 else None
+
+    def entries(self, home: Home | None) -> tuple[Entry, ...]:
+        """Returns all leaves but empty nodes, in the tree's order."""
+        if home not in self._entries:
+            self._entries[home] = tuple(self._classify(home))
+        return self._entries[home]
+
+    def _classify(self, home: Home | None) -> Iterable[Entry]:
+        if self._leaves is None:
+            self._leaves = [
+                (path, leaf, self._names(path))
+                for path, leaf in walk(self.tree)
+                if leaf.kind not in EMPTY_KINDS
+            ]
+        if home is None:
+            return [Entry(path, leaf, None, at) for path, leaf, at in self._leaves]
+        places = {place: name for name, place in home.collections}
+        lengths = sorted({len(place) for place in places}, reverse=True)
+        found: list[Entry] = []
+        for path, leaf, names in self._leaves:
+            for length in lengths:
+                if (name := places.get(path[:length])) is not None:
+                    found.append(Entry(path, leaf, name, names[length:]))
+                    break
+            else:
+                found.append(Entry(path, leaf, OUTSIDE, names))
+        return found
+
+    def _names(self, path: TreePath) -> Names:
+        names = tuple(map(str, path))
+        if len(path) > 1 and names[-1] in _VALUE_KEYS:
+            parent = get(self.tree, path[:-1])
+            if isinstance(parent, Branch) and _is_box(parent):
+                return names[:-1]
+        if len(path) == 1 and "." in names[0]:
+            # A flat file joins the names of its modules with dots.
+            return tuple(names[0].split("."))
+        return names
+
+
+def _is_box(branch: Branch) -> bool:
+    """Whether a branch holds one leaf with a shape, and facts about it at most."""
+    return (
+        sum(
+            isinstance(child, Branch) or bool(child.dtype)
+            for child in branch.children.values()
+        )
+        == 1
+    )
