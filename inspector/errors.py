@@ -113,6 +113,10 @@ class ModuleNotImportedError(InspectorError):
         )
 
 
+class SessionError(InspectorError):
+    """A session's journal cannot be written, read, or belongs to another program."""
+
+
 class EngineError(InspectorError):
     """An engine process ended, or cannot be started."""
 

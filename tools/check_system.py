@@ -74,11 +74,20 @@ LIBRARY_PACKAGES = {
 
 TEST_PROGRAMS = {
     "Xvfb": "xvfb",
+    "dbus-daemon": "dbus",
     "openbox": "openbox",
     "xdotool": "xdotool",
     "xprop": "x11-utils",
 }
 """Program to its package: what the tests of the real window start."""
+
+TEST_FILES = {
+    "/usr/lib/*/girepository-1.0/Atspi-2.0.typelib": "gir1.2-atspi-2.0",
+    "/usr/lib/python3/dist-packages/gi/__init__.py": "python3-gi",
+    "/usr/libexec/at-spi-bus-launcher": "at-spi2-core",
+}
+"""Pattern of a file to its package: how these tests find widgets, on the system's
+Python, as no wheel brings the bindings."""
 
 INSTALL = ("apt-get", "install", "-y", "--no-install-recommends")
 """Head of the command that installs packages."""
@@ -89,6 +98,11 @@ def missing_libraries(ldd_output: str) -> list[str]:
     return [
         line.split()[0] for line in ldd_output.splitlines() if "=> not found" in line
     ]
+
+
+def is_there(pattern: str) -> bool:
+    """Returns whether a file matches an absolute pattern."""
+    return any(Path("/").glob(pattern.removeprefix("/")))
 
 
 def qt_folder(python: str) -> Path:
@@ -134,6 +148,11 @@ def lacks(python: str, *, tests: bool) -> dict[str, str]:
             program: package
             for program, package in TEST_PROGRAMS.items()
             if shutil.which(program) is None
+        }
+        found |= {
+            pattern: package
+            for pattern, package in TEST_FILES.items()
+            if not is_there(pattern)
         }
     return found
 

@@ -268,7 +268,7 @@ class EngineClient:
         if not self._ended.wait(DRAIN_S):
             self._writer.close()
             self._stdin.interrupt()
-            end_process(self._ended, self._signal, DRAIN_S)
+            end_process(self._ended, self._signal, 0.0)
 
     def _take(self, message: object) -> None:
         try:

@@ -56,20 +56,17 @@ _TEXT_ERRORS = "surrogatepass"
 class _Builder:
     """Makes one class out of the fields that were read, and takes it apart."""
 
-    __slots__ = ("cls", "enums", "fields", "mark", "size")
+    __slots__ = ("cls", "enums", "fields", "mark", "names", "size")
 
     def __init__(self, cls: type, number: int) -> None:
-        names = [field.name for field in dataclasses.fields(cls)]
-        hints = typing.get_type_hints(cls)
         self.cls = cls
-        self.size = len(names) + 1
+        self.names = [field.name for field in dataclasses.fields(cls)]
+        self.size = len(self.names) + 1
         self.mark = msgpack.ExtType(_CLASS, _NUMBER.pack(number))
-        self.fields = _getter(names)
-        self.enums = [
-            (index, enum)
-            for index, name in enumerate(names)
-            if (enum := _enum_of(hints[name])) is not None
-        ]
+        self.fields = _getter(self.names)
+        # Reading the hints of a hundred classes takes longer than most processes
+        # need before their first message, so it is done for those that arrive.
+        self.enums: list[tuple[int, type[StrEnum]]] | None = None
 
     def build(self, fields: tuple[object, ...]) -> object:
         """Makes the object; ``fields`` still begins with this builder."""
@@ -78,12 +75,22 @@ class _Builder:
                 message=f"A message {self.cls.__name__} has {len(fields) - 1} fields,"
                 f" expected {self.size - 1}."
             )
+        if self.enums is None:
+            self.enums = self._find_enums()
         if not self.enums:
             return self.cls(*fields[1:])
         arguments: list[Any] = list(fields[1:])
         for index, enum in self.enums:
             arguments[index] = enum(arguments[index])
         return self.cls(*arguments)
+
+    def _find_enums(self) -> list[tuple[int, type[StrEnum]]]:
+        hints = typing.get_type_hints(self.cls)
+        return [
+            (index, enum)
+            for index, name in enumerate(self.names)
+            if (enum := _enum_of(hints[name])) is not None
+        ]
 
 
 def _getter(names: list[str]) -> Callable[[object], tuple[object, ...]]:

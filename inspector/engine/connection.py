@@ -94,6 +94,10 @@ class Connection:
         self.start(dispatch)
         if isinstance(dispatch, SerialDispatcher):
             dispatch.run()
+        self.wait()
+
+    def wait(self) -> NoReturn:
+        """Waits until the process ends, which is when the owner is gone."""
         while True:
             threading.Event().wait()
 

@@ -50,7 +50,7 @@ class PoolDispatcher:
     def __init__(
         self, handlers: Handlers, workers: int, slow: Collection[type] = ()
     ) -> None:
-        """Starts the threads; they last as long as the process.
+        """Starts the threads.
 
         Args:
             handlers: Who answers what.
@@ -64,11 +64,14 @@ class PoolDispatcher:
         self._quick: deque[Job] = deque()
         self._slow: deque[Job] = deque()
         self._slow_running = 0
+        self._closed = False
         self._changed = threading.Condition()
-        for number in range(workers):
-            threading.Thread(
-                target=self._work, name=f"worker {number}", daemon=True
-            ).start()
+        self._threads = [
+            threading.Thread(target=self._work, name=f"worker {number}", daemon=True)
+            for number in range(workers)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def __call__(self, job: Job) -> None:
         """Queues a job."""
@@ -77,10 +80,20 @@ class PoolDispatcher:
             (self._slow if slow else self._quick).append(job)
             self._changed.notify()
 
-    def _work(self) -> NoReturn:
+    def close(self) -> None:
+        """Drops waiting jobs and waits for the running ones; an engine just ends."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(self._has_work)
+                self._changed.wait_for(lambda: self._closed or self._has_work())
+                if self._closed:
+                    return
                 slow = not self._quick
                 job = (self._slow if slow else self._quick).popleft()
                 self._slow_running += slow

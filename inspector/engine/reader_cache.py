@@ -80,6 +80,21 @@ class CheckpointCache:
         if unused:
             _close(entry)
 
+    def rename(self, locator: str, exact: str) -> None:
+        """Files what was opened as ``locator`` under the locator that it gave itself.
+
+        A folder of steps opens its newest one, and another one tomorrow; its leaves
+        name the step. What was open under the exact locator before is older: it is
+        dropped.
+        """
+        if locator == exact:
+            return
+        self.forget(exact)
+        with self._lock:
+            entry = self._entries.pop(locator, None)
+            if entry is not None:
+                self._entries[exact] = entry
+
     def close(self) -> None:
         """Drops everything; what is leased is closed at the end of its lease."""
         with self._lock:

@@ -12,6 +12,7 @@ import gc
 import logging
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, NoReturn
 
 from inspector.engine.connection import Connection, Job
@@ -79,7 +80,11 @@ class StoreService:
         task = self._loop.create_task(self._run(job))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        job.on_cancel(lambda: self._loop.call_soon_threadsafe(task.cancel))
+        job.on_cancel(partial(self._cancel, task))
+
+    def _cancel(self, task: asyncio.Task[None]) -> None:
+        """Takes a Cancel on the reading thread."""
+        self._loop.call_soon_threadsafe(task.cancel)
 
     async def _run(self, job: Job) -> None:
         try:

@@ -13,10 +13,11 @@ from inspector.engine.store_engines import OnProgress, ReaderSupervisor
 from inspector.engine.store_initial import InitialValues
 from inspector.engine.store_sources import Sources
 from inspector.engine.store_state import StoreState
+from inspector.engine.store_target import Target
 from inspector.engine.store_values import resolve_tree
 from inspector.errors import WriteFileError
 from inspector.variables.plain import to_plain
-from inspector.variables.tree import Branch, walk
+from inspector.variables.tree import walk
 from inspector.variables.value import Initial, innermost
 
 
@@ -50,12 +51,14 @@ class Exporter:
         self,
         state: StoreState,
         sources: Sources,
+        target: Target,
         reader: ReaderSupervisor,
         initial: InitialValues,
     ) -> None:
         """Takes its collaborators."""
         self._state = state
         self._sources = sources
+        self._target = target
         self._reader = reader
         self._initial = initial
 
@@ -69,7 +72,7 @@ class Exporter:
             RemoteError: The reader refused or could not write.
         """
         target = self._state.target()
-        if not isinstance(target, Branch) or not target.children:
+        if not target.children:
             raise ExportNoTargetError
         await self._sources.recheck()
         if not body.changed:
@@ -82,7 +85,7 @@ class Exporter:
             if isinstance(inner := innermost(leaf.value), Initial)
         ]
         if body.run and needed:
-            await self._sources.import_recorded(progress)
+            await self._target.import_unchanged(progress)
         await self._initial.ensure(needed, progress)
         tree = resolve_tree(target, self._state.locators(), self._initial.table)
         return await self._reader.ask(

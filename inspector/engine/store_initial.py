@@ -40,7 +40,7 @@ class InitialValues:
         """Drops every value, because the base or a seed changed."""
         for raw in {raw.file for raw in self.table.values()}:
             Path(raw).unlink(missing_ok=True)
-        self.table = {}
+        self.table.clear()
 
     async def ensure(
         self, paths: Iterable[TreePath], progress: OnProgress | None = None

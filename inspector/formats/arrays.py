@@ -8,6 +8,7 @@ in `zarr`.
 from __future__ import annotations
 
 import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
@@ -84,7 +85,7 @@ def allocate(region: Region, dtype: np.dtype) -> np.ndarray:
     """
     shape = tuple(stop - start for start, stop in region)
     try:
-        return np.empty(shape, dtype.newbyteorder("="))
+        return np.empty(shape, native(dtype))
     except (MemoryError, ValueError) as error:
         raise LeafFault(
             problem=f"{math.prod(shape) * dtype.itemsize:,} bytes do not fit into "
@@ -92,9 +93,18 @@ def allocate(region: Region, dtype: np.dtype) -> np.ndarray:
         ) from error
 
 
+def native(dtype: np.dtype) -> np.dtype:
+    """Returns a dtype in native byte order.
+
+    numpy cannot ask for the byte order of the dtypes of ml_dtypes, which exist in
+    native order only (``float8_e5m2`` raises, because its code looks like ``<f1``).
+    """
+    return dtype if dtype.isnative else dtype.newbyteorder("=")
+
+
 def is_little_endian(dtype: np.dtype) -> bool:
     """Returns whether the elements are little-endian, or single bytes."""
-    return dtype.newbyteorder("<") == dtype
+    return dtype.itemsize == 1 or dtype.isnative == (sys.byteorder == "little")
 
 
 class StridedArray(ArrayReader):
@@ -189,13 +199,8 @@ class StridedArray(ArrayReader):
         """Reads from the first to the last element and picks the region out."""
         data = np.empty(span, np.uint8)
         self.source.read_into(offset, data.data, cancelled)
-        # Safe: the span holds the region's last element, and strides are positive.
-        out[...] = np.lib.stride_tricks.as_strided(
-            data[: self.dtype.itemsize].view(self.dtype)[0:1].reshape(()),
-            out.shape,
-            strides,
-            writeable=False,
-        )
+        # numpy checks that these strides stay within the bytes.
+        out[...] = np.ndarray(out.shape, self.dtype, data, strides=strides)
 
 
 def _strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:

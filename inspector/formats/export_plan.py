@@ -16,7 +16,7 @@ from inspector.variables import dtypes
 from inspector.variables.leaf import Kind, Leaf
 from inspector.variables.path import Key, TreePath, quote
 from inspector.variables.tree import Branch, Container, Node, empty_leaf, walk
-from inspector.variables.value import Literal, Unset, innermost
+from inspector.variables.value import Initial, Literal, Unset, innermost
 
 NAMED_PATHS = 100
 """Paths that one message names; the rest is counted."""
@@ -50,6 +50,12 @@ _LITERAL_TYPES: Mapping[Kind, type | tuple[type, ...]] = {
     Kind.STR: str,
     Kind.BYTES: bytes,
 }
+_NUMBER_TYPES: Mapping[Kind, type[int | float | complex]] = {
+    Kind.BOOL: bool,
+    Kind.INT: int,
+    Kind.FLOAT: float,
+    Kind.COMPLEX: complex,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +65,13 @@ class Abilities:
     Attributes:
         name: The format's name in messages.
         dtypes: Names of the array dtypes it has.
-        lacks: Kinds of leaves that it cannot hold in any way.
         tuples: Whether tuples come back as tuples.
         empty_tuples: Whether a tuple without elements does.
         integer_keys: Whether the keys of mappings can be integers.
         random_keys: Whether typed random keys come back as such.
         zero_size: Whether an array may have no elements.
         complex_scalars: Whether it holds a Python ``complex``.
+        bytes_objects: Whether it holds Python ``bytes``.
         any_integer: Whether Python integers may leave `INTEGER_RANGE`.
         any_text: Whether keys may hold bytes that are no UTF-8.
         nul_in_keys: Whether keys may hold the character NUL.
@@ -73,13 +79,13 @@ class Abilities:
 
     name: str
     dtypes: frozenset[str]
-    lacks: frozenset[Kind] = frozenset()
     tuples: bool = True
     empty_tuples: bool = True
     integer_keys: bool = True
     random_keys: bool = True
     zero_size: bool = True
     complex_scalars: bool = True
+    bytes_objects: bool = True
     any_integer: bool = True
     any_text: bool = False
     nul_in_keys: bool = True
@@ -162,6 +168,10 @@ def _refuse_leaves(tree: Node, abilities: Abilities) -> None:
 
 def _problem_of(leaf: Leaf, abilities: Abilities) -> tuple[str, str] | None:
     """Returns (problem, hint) of a leaf that cannot be written, None if it can."""
+    return _problem_of_value(leaf) or _problem_of_kind(leaf, abilities)
+
+
+def _problem_of_value(leaf: Leaf) -> tuple[str, str] | None:
     if leaf.error:
         return (
             f"These leaves cannot be read ({leaf.error})",
@@ -172,7 +182,16 @@ def _problem_of(leaf: Leaf, abilities: Abilities) -> tuple[str, str] | None:
             "These leaves have no value",
             "Fill them by a transfer or a number, or let the module initialise them.",
         )
-    if leaf.kind is Kind.OPAQUE or leaf.kind in abilities.lacks:
+    if isinstance(innermost(leaf.value), Initial):
+        return (
+            "The initial values of these leaves have not been made",
+            "Let the module make its initial values, or fill the leaves.",
+        )
+    return None
+
+
+def _problem_of_kind(leaf: Leaf, abilities: Abilities) -> tuple[str, str] | None:
+    if leaf.kind is Kind.OPAQUE:
         return (
             f"{abilities.name} has no place for a leaf of the kind {leaf.kind.value!r}",
             "Delete these leaves from the target, or choose another format.",
@@ -289,4 +308,20 @@ def _adapt_leaf(
         return Leaf(Kind.NONE, value=Literal(None))
     if leaf.kind is Kind.COMPLEX and not abilities.complex_scalars:
         losses.add("a Python complex becomes an array of no axes", path)
-    return leaf
+    if leaf.kind is Kind.BYTES and not abilities.bytes_objects:
+        if leaf.value == Literal(b""):
+            losses.add("bytes without elements become None", path)
+            return Leaf(Kind.NONE, value=Literal(None))
+        losses.add("bytes become an array of uint8", path)
+    return _exact(leaf)
+
+
+def _exact(leaf: Leaf) -> Leaf:
+    """Returns a Python number as its kind says, e.g. 3 as 3.0 for a float."""
+    exact = _NUMBER_TYPES.get(leaf.kind)
+    if exact is None or not isinstance(leaf.value, Literal):
+        return leaf
+    value = leaf.value.value
+    if not isinstance(value, bool | int | float | complex) or type(value) is exact:
+        return leaf
+    return replace(leaf, value=Literal(exact(value)))  # type: ignore[arg-type]  # a float's kind was checked to hold no complex

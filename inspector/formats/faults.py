@@ -63,6 +63,18 @@ class ReadFileForeignError(ReadFileError):
         super().__init__(what, where=str(path), hint=hint)
 
 
+class ReadFileUnknownError(ReadFileForeignError):
+    """Nothing in the file tells what it is."""
+
+    def __init__(self, path: Path) -> None:
+        """Words the error for one file."""
+        super().__init__(
+            path,
+            what="This is no checkpoint that this program knows.",
+            hint="It opens Orbax folders, Flax msgpack, safetensors and npz files.",
+        )
+
+
 class ReadFileLfsPointerError(ReadFileForeignError):
     """A repository was cloned without git-lfs; the file only names the real one."""
 

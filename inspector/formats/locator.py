@@ -93,7 +93,7 @@ def _readings(text: str) -> Iterator[tuple[str, str | None, str]]:
             yield head, None, inner
         for match in reversed(list(re.finditer("@", head))):
             step = head[match.end() :]
-            if step and "/" not in step and os.sep not in step:
+            if step and not any(mark in step for mark in ("/", os.sep, "::")):
                 yield head[: match.start()], step, inner
 
 

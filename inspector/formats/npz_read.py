@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from inspector.formats import inspector_tree
-from inspector.formats.arrays import ArrayReader, StridedArray, whole
+from inspector.formats.arrays import ArrayReader, StridedArray, native, whole
 from inspector.formats.byte_sources import (
     ByteSource,
     DecodedStream,
@@ -49,19 +49,9 @@ _ENCRYPTED = 0x1
 # Deflate's own bound is 1032:1 (RFC 1951: 258 bytes in 2 bits).
 _DEFLATE_RATIO = 1040
 
-_LOST = {
-    # What numpy writes for the dtypes of ml_dtypes; only bfloat16 is 2 bytes wide
-    # and in use, and only float8_e5m2 gets a descr that looks like a float.
-    "|V2": ("bfloat16", "stored as |V2; read as bfloat16, whose name npz loses"),
-    "<f1": (
-        "float8_e5m2",
-        "stored as <f1; read as float8_e5m2, as ml_dtypes writes it",
-    ),
-    "|f1": (
-        "float8_e5m2",
-        "stored as |f1; read as float8_e5m2, as ml_dtypes writes it",
-    ),
-}
+# What numpy writes for the dtypes of ml_dtypes, without its byte order. Only bfloat16
+# is 2 bytes wide, and only float8_e5m2 gets a code that looks like a float's.
+_LOST = {"V2": "bfloat16", "f1": "float8_e5m2"}
 
 Entry = tuple[Leaf, ArrayReader | None]
 
@@ -260,8 +250,9 @@ def _dtype_of(descr: Any) -> tuple[np.dtype | None, str, str]:
     """
     if not isinstance(descr, str):
         return None, "", "array of records"
-    if descr in _LOST:
-        name, note = _LOST[descr]
+    name = _LOST.get(descr.lstrip("<|="), "")
+    if name:
+        note = f"stored as {descr}; read as {name}, whose name npz does not keep"
         return dtypes.to_numpy(name), name, note
     try:
         dtype = np.dtype(descr)
@@ -269,7 +260,7 @@ def _dtype_of(descr: Any) -> tuple[np.dtype | None, str, str]:
         return None, "", f"array of {descr!r}"
     if dtype.hasobject:
         return None, "", "pickled object array, not loaded"
-    name = dtypes.name_of(dtype.newbyteorder("="))
+    name = dtypes.name_of(native(dtype))
     known = name in dtypes.NAMES
     return dtype, name if known else "", "" if known else f"array of {dtype.name}"
 

@@ -149,6 +149,9 @@ class OcdbtWriter:
     def finish(self) -> None:
         """Writes the tree and the manifest; the database is whole afterwards.
 
+        At least one value must have been put: a database without any is a folder
+        without a manifest.
+
         Raises:
             OSError: The disk is full or fails.
         """
@@ -156,7 +159,7 @@ class OcdbtWriter:
         level = [
             self._write_leaf_node(group)
             for group in _groups(self._values, self._node_bytes)
-        ] or [self._write_leaf_node([])]
+        ]
         height = 0
         while len(level) > 1:
             height += 1
@@ -222,9 +225,8 @@ class OcdbtWriter:
             )
         )
         place = self._write_node(body)
-        key = values[0].key if values else b""
         stored = sum(place.length for place in places)
-        return _Subtree(key, place, len(values), place.length, stored)
+        return _Subtree(values[0].key, place, len(values), place.length, stored)
 
     def _write_interior_node(self, height: int, nodes: Sequence[_Subtree]) -> _Subtree:
         places = [node.place for node in nodes]

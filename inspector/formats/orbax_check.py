@@ -29,7 +29,7 @@ from inspector.formats.write_orbax_records import (
     EMPTY_TYPES,
     OrbaxLeaf,
 )
-from inspector.formats.write_stream import Job, scalar_bytes
+from inspector.formats.write_stream import Job, object_array
 from inspector.variables import dtypes
 from inspector.variables.leaf import Kind
 from inspector.variables.path import TreePath, quote
@@ -79,7 +79,7 @@ def check_with_orbax(
         }
     )
     with tempfile.TemporaryFile() as log:
-        child = _Child(log)
+        child = Child(log)
         try:
             child.send(request)
             _follow(child, job, log)
@@ -110,9 +110,9 @@ def _expected(item: OrbaxLeaf, digests: Mapping[TreePath, int]) -> list[object]:
         digest = digests.get(item.path, 0)
         return [keys, "key", leaf.shape, leaf.dtype, digest, implementation]
     value = leaf.value.value if isinstance(leaf.value, Literal) else None
-    if isinstance(value, complex):
-        dtype, data = scalar_bytes(value)
-        return [keys, "array", (), dtype, google_crc32c.value(data), None]
+    if isinstance(value, complex | bytes):
+        dtype, shape, data = object_array(value)
+        return [keys, "array", shape, dtype, google_crc32c.value(data), None]
     return [keys, "object", (), "", 0, value]
 
 
@@ -130,7 +130,7 @@ def _batches(leaves: Sequence[OrbaxLeaf]) -> list[list[int]]:
     return batches
 
 
-def _follow(child: _Child, job: Job, log: IO[bytes]) -> None:
+def _follow(child: Child, job: Job, log: IO[bytes]) -> None:
     """Listens to the child until it has an answer.
 
     Raises:
@@ -195,10 +195,18 @@ def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "JAX_PLATFORMS": "cpu", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-class _Child:
+class Child:
     """The running child, in a process group of its own."""
 
     def __init__(self, log: IO[bytes]) -> None:
+        """Starts it.
+
+        Args:
+            log: Takes what Orbax prints.
+
+        Raises:
+            OSError: It cannot be started.
+        """
         self._process = subprocess.Popen(
             child_command(),
             stdin=subprocess.PIPE,
@@ -220,6 +228,11 @@ class _Child:
             with contextlib.suppress(BrokenPipeError):
                 pipe.write(_LENGTH.pack(len(request)) + request)
                 pipe.flush()
+
+    def close_requests(self) -> None:
+        """Closes the pipe, upon which the child ends by itself."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
 
     def answers(self, job: Job) -> Iterator[dict[str, Any]]:
         """Yields answers until the child ends; looks at the cancel flag meanwhile.

@@ -29,6 +29,8 @@ from inspector.formats.write_stream import (
 
 _LENGTH = struct.Struct(">I")
 
+_EMPTIES: Mapping[str, Any] = {"None": None, "Dict": {}, "List": [], "Tuple": ()}
+
 EXIT_ORPHANED = 3
 """Exit status when the owner has gone."""
 
@@ -57,9 +59,9 @@ class _Expected:
 class _DifferenceError(Exception):
     """A restored leaf is not what was written."""
 
-    def __init__(self, leaf: _Expected, problem: str) -> None:
+    def __init__(self, keys: tuple[str | int, ...], problem: str) -> None:
         super().__init__(problem)
-        self.keys = leaf.keys
+        self.keys = keys
         self.problem = problem
 
 
@@ -129,12 +131,16 @@ def check(request: Mapping[str, Any], progress: Callable[[int], None]) -> None:
         _Expected(tuple(keys), kind, tuple(shape), dtype, digest, value)
         for keys, kind, shape, dtype, digest, value in request["leaves"]
     ]
+    path, empties, batches = request["path"], request["empties"], request["batches"]
     with ocp.PyTreeCheckpointer() as checkpointer:
-        for batch in request["batches"]:
+        for batch in batches:
             chosen = [leaves[index] for index in batch]
-            restored = _restore(
-                checkpointer, request["path"], leaves, chosen, request["empties"]
-            )
+            if len(batches) == 1:
+                # As most people call it; it shows the structure that Orbax sees.
+                restored = checkpointer.restore(path)
+                _compare_structure(_structure(leaves, empties), restored, ())
+            else:
+                restored = _restore(checkpointer, path, leaves, chosen, empties)
             nbytes = 0
             for leaf in chosen:
                 # Taken out of the tree, so that memory shrinks as the batch is read.
@@ -166,13 +172,47 @@ def _restore(
         items.append((leaf.keys, 0 if leaf.keys in wanted else ocp.PLACEHOLDER))
         arguments.append((leaf.keys, as_numpy if leaf.type == "array" else as_saved))
     for keys, name in empties:
-        empty: Any = {"None": None, "Dict": {}, "List": [], "Tuple": ()}[name]
-        items.append((tuple(keys), empty))
-        arguments.append((tuple(keys), empty))
+        items.append((tuple(keys), _EMPTIES[name]))
+        arguments.append((tuple(keys), _EMPTIES[name]))
     return checkpointer.restore(
         path,
         args=ocp.args.PyTreeRestore(item=_nest(items), restore_args=_nest(arguments)),
     )
+
+
+def _structure(
+    leaves: Iterable[_Expected], empties: Iterable[tuple[list[str | int], str]]
+) -> Any:
+    """Returns the expected tree with `_Expected` for its leaves."""
+    items: list[tuple[tuple[str | int, ...], Any]] = [
+        (leaf.keys, leaf) for leaf in leaves
+    ]
+    items += [(tuple(keys), _EMPTIES[name]) for keys, name in empties]
+    return _nest(items)
+
+
+def _compare_structure(expected: Any, found: Any, keys: tuple[str | int, ...]) -> None:
+    """Compares containers, keys and empty nodes; leaves are compared elsewhere.
+
+    Raises:
+        _DifferenceError: They differ.
+    """
+    if isinstance(expected, _Expected):
+        return
+    if type(found) is not type(expected):
+        raise _DifferenceError(keys, f"gives a {type(found).__name__}")
+    if isinstance(expected, dict):
+        if found.keys() != expected.keys():
+            problem = f"gives the keys {sorted(found)}, not {sorted(expected)}"
+            raise _DifferenceError(keys, problem[:1000])
+        for key, child in expected.items():
+            _compare_structure(child, found[key], (*keys, key))
+    elif isinstance(expected, list):
+        if len(found) != len(expected):
+            problem = f"gives {len(found)} elements, not {len(expected)}"
+            raise _DifferenceError(keys, problem)
+        for position, child in enumerate(expected):
+            _compare_structure(child, found[position], (*keys, position))
 
 
 class _Level(dict[str | int, Any]):
@@ -221,7 +261,7 @@ def _compare(leaf: _Expected, found: Any) -> int:
         )
         if not same:
             raise _DifferenceError(
-                leaf, f"gives {found!r:.200}, not {leaf.value!r:.200}"
+                leaf.keys, f"gives {found!r:.200}, not {leaf.value!r:.200}"
             )
         return 0
     return _compare_array(leaf, found)
@@ -232,21 +272,22 @@ def _compare_array(leaf: _Expected, found: Any) -> int:
 
     expected_type = np.ndarray if leaf.type == "array" else jax.Array
     if not isinstance(found, expected_type):
-        raise _DifferenceError(leaf, f"gives a {type(found).__name__}, no array")
+        raise _DifferenceError(leaf.keys, f"gives a {type(found).__name__}, no array")
     if (tuple(found.shape), str(found.dtype)) != (leaf.shape, leaf.dtype):
         raise _DifferenceError(
-            leaf,
+            leaf.keys,
             f"gives {found.dtype}{list(found.shape)}, not "
             f"{leaf.dtype}{list(leaf.shape)}",
         )
     if leaf.type == "key":
         if str(jax.random.key_impl(found)) != leaf.value:
             raise _DifferenceError(
-                leaf, f"gives a key of {jax.random.key_impl(found)}, not {leaf.value}"
+                leaf.keys,
+                f"gives a key of {jax.random.key_impl(found)}, not {leaf.value}",
             )
         found = np.asarray(jax.random.key_data(found))
     if _digest(found, leaf.dtype) != leaf.digest:
-        raise _DifferenceError(leaf, "gives other numbers than were written")
+        raise _DifferenceError(leaf.keys, "gives other numbers than were written")
     return int(found.nbytes)
 
 

@@ -52,12 +52,13 @@ _EMPTY_KINDS = {
     "Tuple": Kind.EMPTY_TUPLE,
 }
 
-_SCALAR_KINDS = {
-    "b": Kind.BOOL,
-    "i": Kind.INT,
-    "u": Kind.INT,
-    "f": Kind.FLOAT,
-    "c": Kind.COMPLEX,
+# How orbax stores Python's numbers. A "scalar" of another dtype was numpy's, whose
+# dtype is worth keeping although orbax itself gives a Python number back.
+_PYTHON_KINDS = {
+    "bool": Kind.BOOL,
+    "int64": Kind.INT,
+    "float64": Kind.FLOAT,
+    "complex128": Kind.COMPLEX,
 }
 
 _NO_METADATA = (
@@ -223,8 +224,10 @@ class TreeLister:
         """Reads a Python number, which orbax stores as a 0-d array."""
         if leaf.kind is not Kind.ARRAY or leaf.shape:
             return leaf, reader
-        kind = _SCALAR_KINDS.get(dtypes.to_numpy(leaf.dtype).kind, Kind.FLOAT)
-        leaf = replace(leaf, kind=kind, shape=(), dtype="")
+        kind = _PYTHON_KINDS.get(leaf.dtype)
+        if kind is None:
+            return replace(leaf, note="numpy scalar"), reader
+        leaf = replace(leaf, kind=kind, dtype="")
         if reader is None:
             return leaf, None
         try:

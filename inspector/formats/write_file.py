@@ -23,7 +23,7 @@ _NO_COPY = frozenset(
 
 
 SMALL_BYTES = 64 << 10
-"""Shorter writes are gathered, so that a hundred thousand leaves are not as many calls."""
+"""Shorter writes are gathered: many leaves are small, and a call for each is slow."""
 
 GATHERED_BYTES = 1 << 20
 """Gathered bytes that are written at once; shorter copies are not the kernel's."""

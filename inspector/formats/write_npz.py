@@ -35,6 +35,7 @@ ABILITIES = Abilities(name="npz", dtypes=frozenset(dtypes.NAMES), nul_in_keys=Fa
 
 _MAX_NAME_BYTES = 2**16 - 1
 _SUFFIX = ".npy"
+_BUFFER_BYTES = 1 << 20
 
 # What the zip format puts around a member: local header with a zip64 field, and an
 # entry of the directory, which may need a zip64 field as well.
@@ -93,9 +94,8 @@ class NpzWriter:
             ReadLeafError: A leaf cannot be read.
             CancelledError: The person cancelled.
         """
-        # Unbuffered: a full disk must be an error of the write that met it, not of
-        # a close that runs while another error is on its way.
-        with path.open("xb", buffering=0) as file:
+        # Buffered, because zipfile does not look at how much a raw write has taken.
+        with path.open("xb", buffering=_BUFFER_BYTES) as file:
             with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
                 for name, leaf_path, leaf in self._leaves:
                     context.job.advance(0, quote(leaf_path))
@@ -103,6 +103,7 @@ class NpzWriter:
                         _write_member(member, leaf_path, leaf, context)
                 if self._description:
                     archive.writestr(_member(inspector_tree.NAME), self._description)
+            file.flush()
             os.fsync(file.fileno())
 
 

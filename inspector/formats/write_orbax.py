@@ -33,7 +33,7 @@ from inspector.formats.write_orbax_records import (
     tree_record,
     zarr_record,
 )
-from inspector.formats.write_stream import LeafStream, WriteContext, scalar_bytes
+from inspector.formats.write_stream import LeafStream, WriteContext, object_array
 from inspector.variables import dtypes
 from inspector.variables.leaf import Kind, Leaf
 from inspector.variables.path import TreePath, quote
@@ -48,11 +48,11 @@ ABILITIES = Abilities(
     # What tensorstore's zarr driver has; checked dtype by dtype in the tests.
     dtypes=frozenset(dtypes.NAMES)
     - {"float8_e4m3", "float6_e2m3fn", "float6_e3m2fn", "uint2", "uint4"},
-    lacks=frozenset({Kind.BYTES}),
     tuples=False,
     integer_keys=False,
     zero_size=False,
     complex_scalars=False,
+    bytes_objects=False,
     any_integer=False,
 )
 """What plain Orbax gives back as it was."""
@@ -114,13 +114,7 @@ class OrbaxWriter:
             CancelledError: The person cancelled.
         """
         path.mkdir()
-        database = OcdbtWriter(path, context.job)
-        try:
-            for item in self.leaves:
-                _write_leaf(database, item, context)
-            database.finish()
-        finally:
-            database.abandon()
+        self._write_arrays(path, context)
         records: dict[str, object] = {"_METADATA": tree_record(self.leaves)}
         strings = {
             item.name: _literal(item.leaf)
@@ -136,6 +130,23 @@ class OrbaxWriter:
             records["_sharding"] = sharding_record(keys)
         for name, record in records.items():
             write_record(path / name, json.dumps(record), context)
+
+    def _write_arrays(self, path: Path, context: WriteContext) -> None:
+        """Writes the database; Orbax makes none for a tree without arrays."""
+        stored = [
+            item
+            for item in self.leaves
+            if item.leaf.kind not in {*EMPTY_TYPES, Kind.STR}
+        ]
+        if not stored:
+            return
+        database = OcdbtWriter(path, context.job)
+        try:
+            for item in stored:
+                _write_leaf(database, item, context)
+            database.finish()
+        finally:
+            database.abandon()
 
 
 def write_record(path: Path, text: str, context: WriteContext) -> None:
@@ -170,12 +181,12 @@ def _literal(leaf: Leaf) -> object:
     return leaf.value.value if isinstance(leaf.value, Literal) else None
 
 
-def _number(leaf: Leaf) -> tuple[str, bytes]:
-    """Returns (dtype, bytes) of a Python number."""
+def _object_array(leaf: Leaf) -> tuple[str, tuple[int, ...], bytes]:
+    """Returns the dtype, shape and bytes of a Python number or of ``bytes``."""
     value = _literal(leaf)
-    if not isinstance(value, bool | int | float | complex):
+    if not isinstance(value, bool | int | float | complex | bytes):
         raise TypeError(value)
-    return scalar_bytes(value)
+    return object_array(value)
 
 
 def _stored_bytes(leaf: Leaf) -> int:
@@ -218,9 +229,9 @@ def _write_leaf(database: OcdbtWriter, item: OrbaxLeaf, context: WriteContext) -
         chunks = chunk_shape(shape, dtypes.itemsize(dtype))
         database.put(folder + b".zarray", zarr_record(shape, chunks, dtype))
         _write_chunks(database, folder, context.stream(item.path, leaf), chunks)
-    elif leaf.kind not in {*EMPTY_TYPES, Kind.STR}:
-        dtype, data = _number(leaf)
-        database.put(folder + b".zarray", zarr_record((), (), dtype))
+    else:
+        dtype, shape, data = _object_array(leaf)
+        database.put(folder + b".zarray", zarr_record(shape, shape, dtype))
         database.put(folder + b"0", data)
 
 

@@ -169,7 +169,12 @@ def _value_record(leaf: Leaf) -> dict[str, object]:
             "skip_deserialize": False,
             "write_shape": shape,
         }
-    kinds = {Kind.ARRAY: "np.ndarray", Kind.COMPLEX: "np.ndarray", Kind.STR: "string"}
+    kinds = {
+        Kind.ARRAY: "np.ndarray",
+        Kind.COMPLEX: "np.ndarray",
+        Kind.BYTES: "np.ndarray",
+        Kind.STR: "string",
+    }
     return {
         "value_type": kinds.get(leaf.kind, "scalar"),
         "skip_deserialize": False,

@@ -241,7 +241,14 @@ def canonical_bytes(data: memoryview, dtype: str) -> bytes:
     return bytes(np.frombuffer(data, np.uint8) & np.uint8(mask))
 
 
-def scalar_bytes(value: bool | int | float | complex) -> tuple[str, bytes]:
-    """Returns (dtype name, little-endian bytes) of a Python number as numpy sees it."""
+def object_array(
+    value: bool | int | float | complex | bytes,
+) -> tuple[str, tuple[int, ...], bytes]:
+    """Returns a Python number or ``bytes`` as an array: dtype, shape, little-endian.
+
+    A number has the dtype that numpy gives it, and no axes; bytes are uint8.
+    """
+    if isinstance(value, bytes):
+        return "uint8", (len(value),), value
     array = np.asarray(value)
-    return dtypes.name_of(array.dtype), bytes(little_endian_bytes(array))
+    return dtypes.name_of(array.dtype), (), bytes(little_endian_bytes(array))

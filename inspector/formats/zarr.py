@@ -292,7 +292,7 @@ def survey(
         ratio = _ANY_RATIO
     stored = absent = 0
     looked_at = min(count, _CHUNKS_CHECKED)
-    for index in itertools.islice(np.ndindex(*grid), looked_at):
+    for index in itertools.islice(itertools.product(*map(range, grid)), looked_at):
         key = metadata.chunk_key(index)
         blob = store.get(prefix + key)
         if blob is None:

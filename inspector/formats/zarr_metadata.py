@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from inspector.formats.arrays import native
 from inspector.formats.faults import LeafFault
 from inspector.variables import dtypes
 
@@ -180,7 +181,9 @@ def _coding_v3(
     if names[:1] != ["bytes"] or len(names) > 2:  # noqa: PLR2004 - bytes, compression
         return ChunkCoding(shape, dtype, codec="+".join(names) or "none")
     big = options[0].get("endian") == "big"
-    stored = dtype.newbyteorder(">") if big else dtype
+    if big and dtype.itemsize > 1 and dtype.isbuiltin != 1:
+        return ChunkCoding(shape, dtype, codec="big-endian bytes")
+    stored = dtype.newbyteorder(">") if big and dtype.itemsize > 1 else dtype
     codec = names[1] if len(names) > 1 else "raw"
     return ChunkCoding(shape, stored, fortran, codec, checksum)
 
@@ -214,7 +217,7 @@ def _dtype_v2(text: Any) -> np.dtype:
 
 
 def _name(dtype: np.dtype) -> str:
-    return dtypes.name_of(dtype.newbyteorder("="))
+    return dtypes.name_of(native(dtype))
 
 
 def _fill(value: Any) -> bool | int | float | complex | None:

@@ -7,12 +7,10 @@ constructed; importing nested modules is done by the function it is given.
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import enum
 import inspect
 import json
-import textwrap
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,6 +19,7 @@ from types import ModuleType
 from flax import linen as nn
 
 from inspector.errors import LoadModuleError, UsageError
+from inspector.models.annotations import unannotated
 from inspector.models.form import (
     MISSING,
     Parameter,
@@ -83,12 +82,10 @@ class Maker:
             if parameter.default is MISSING and parameter.name not in given
         ]
         if missing:
-            names = ", ".join(missing)
             raise LoadModuleError(
-                f"{title} needs the argument{'s' * (len(missing) > 1)} {names}.",
+                message=f"{title} needs a value for {', '.join(missing)}.",
                 where=title,
-                hint=f"Give {'it' if len(missing) == 1 else 'them'}, e.g. "
-                f"--kwargs '{json.dumps(dict.fromkeys(missing, 1))}'.",
+                hint=f"E.g. --kwargs '{json.dumps(dict.fromkeys(missing, 1))}'.",
             )
         return {
             name: self.convert(
@@ -139,7 +136,7 @@ class Maker:
                 return Argument(member, f"{kind.__name__}.{member.name}", (line,))
         names = [member.name for member in kind]
         raise LoadModuleError(
-            f"“{raw}” is none of {', '.join(names)}.",
+            message=f"“{raw}” is none of {', '.join(names)}.",
             where=where,
             hint=did_you_mean(raw, names),
         )
@@ -166,8 +163,9 @@ class Maker:
         if isinstance(spec, str) and set(raw) <= {"module", "kwargs"}:
             return self._nested(spec, raw.get("kwargs", {}), where)
         for kind in alternatives(parameter.hint):
-            plain = isinstance(kind, type) and not issubclass(kind, nn.Module)
-            if plain and dataclasses.is_dataclass(kind):
+            if not isinstance(kind, type) or issubclass(kind, nn.Module):
+                continue
+            if dataclasses.is_dataclass(kind):
                 line = f"from {kind.__module__} import {kind.__name__}"
                 return self.call(Argument(kind, kind.__name__, (line,)), raw)
         items = {
@@ -184,7 +182,7 @@ class Maker:
     def _nested(self, spec: str, kwargs: object, where: str) -> Argument:
         if not isinstance(kwargs, dict):
             raise LoadModuleError(
-                "“kwargs” of a nested module has to be a JSON object.",
+                message="“kwargs” of a nested module has to be a JSON object.",
                 where=where,
                 hint='E.g. {"module": "net.py:Encoder", "kwargs": {"width": 8}}.',
             )
@@ -199,7 +197,9 @@ class Maker:
             LoadModuleError: It cannot be called, or an argument is wrong.
         """
         if not callable(target.value):
-            raise LoadModuleError(f"{target.code} cannot be called.", where=target.code)
+            raise LoadModuleError(
+                message=f"{target.code} cannot be called.", where=target.code
+            )
         made = self.arguments(target.value, given)
         value = target.value(**{name: item.value for name, item in made.items()})
         codes = ", ".join(f"{name}={item.code}" for name, item in made.items())
@@ -217,13 +217,13 @@ def parse_object(text: str) -> dict[str, object]:
         parsed = json.loads(text or "{}")
     except json.JSONDecodeError as error:
         raise UsageError(
-            f"The constructor arguments are not JSON: {error.msg} at character "
+            message=f"The constructor arguments are not JSON: {error.msg} at character "
             f"{error.pos} of {text!r}.",
             hint="""E.g. --kwargs '{"features": 64, "dtype": "bfloat16"}'.""",
         ) from error
     if not isinstance(parsed, dict):
         raise UsageError(
-            f"The constructor arguments have to be a JSON object, not {text!r}.",
+            message=f"The constructor arguments are no JSON object: {text!r}.",
             hint="""E.g. --kwargs '{"features": 64}'.""",
         )
     return parsed
@@ -280,7 +280,7 @@ def _check_scalar(raw: object, parameter: Parameter, where: str) -> None:
     if not isinstance(raw, allowed) or (isinstance(raw, bool) and bool not in allowed):
         names = " or ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)
         raise LoadModuleError(
-            f"Expected {names}, got {json.dumps(raw)}.",
+            message=f"Expected {names}, got {json.dumps(raw)}.",
             where=where,
             hint="Texts are written in quotes, numbers without.",
         )
@@ -298,38 +298,3 @@ def _unknown_argument(
             f"`{name}: TYPE = …` there."
         )
     return LoadModuleError(f"{title} has no argument “{name}”.", where=title, hint=hint)
-
-
-def unannotated(target: object) -> tuple[str, ...]:
-    """Returns attributes that a class assigns without an annotation.
-
-    Such an attribute is no field of the dataclass: it cannot be set, and a function
-    becomes a method. Classes of Flax itself are not looked at.
-    """
-    while (inner := getattr(target, "func", None)) is not None:
-        target = inner
-    if not isinstance(target, type):
-        return ()
-    names: list[str] = []
-    for kind in target.__mro__:
-        if kind.__module__.partition(".")[0] not in {"flax", "builtins", "typing"}:
-            names += _plain_assignments(kind)
-    fields = {parameter.name for parameter in parameters(target)}
-    return tuple(dict.fromkeys(name for name in names if name not in fields))
-
-
-def _plain_assignments(kind: type) -> list[str]:
-    try:
-        source = textwrap.dedent(inspect.getsource(kind))
-        body = ast.parse(source).body[0]
-    except (OSError, TypeError, SyntaxError, IndexError):
-        return []
-    if not isinstance(body, ast.ClassDef):
-        return []
-    return [
-        target.id
-        for statement in body.body
-        if isinstance(statement, ast.Assign)
-        for target in statement.targets
-        if isinstance(target, ast.Name) and not target.id.startswith("__")
-    ]

@@ -115,7 +115,7 @@ def _static(name: str, text: str) -> object:
         return to_value(json.loads(text))
     except json.JSONDecodeError as error:
         raise UsageError(
-            f"The value of {name} is not JSON: {text!r}.",
+            message=f"The value of {name} is not JSON: {text!r}.",
             hint=f"E.g. {name}=true, {name}=3, {name}='\"text\"'.",
         ) from error
 
@@ -123,7 +123,7 @@ def _static(name: str, text: str) -> object:
 def _refuse_twice(names: list[str]) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise UsageError(f"The argument {name} is given twice.")
+            raise UsageError(message=f"The argument {name} is given twice.")
 
 
 def _signature(module: nn.Module, method: str) -> inspect.Signature | None:
@@ -139,7 +139,7 @@ def _signature(module: nn.Module, method: str) -> inspect.Signature | None:
         ]
         known = ", ".join(other for other in methods if other[0] != "_") or "none"
         raise LoadModuleError(
-            f"{kind.__name__} has no method “{name}”.",
+            message=f"{kind.__name__} has no method “{name}”.",
             where=kind.__name__,
             hint=did_you_mean(name, methods)
             or f"Name the method that init runs: --method NAME. It has {known}.",
@@ -208,15 +208,15 @@ def _refuse_surplus(
     title, kind = _title(module, call), type(module).__name__
     if len(call.positional) > places and inspect.Parameter.VAR_POSITIONAL not in kinds:
         raise LoadModuleError(
-            f"{title} takes {places} inputs by position, {len(call.positional)} are "
-            f"given: {call.given}.",
+            message=f"{title} takes {places} inputs by position, "
+            f"{len(call.positional)} are given: {call.given}.",
             where=kind,
         )
     if inspect.Parameter.VAR_KEYWORD in kinds:
         return
     for name in sorted(given - set(names)):
         raise LoadModuleError(
-            f"{title} has no argument “{name}”.",
+            message=f"{title} has no argument “{name}”.",
             where=kind,
             hint=did_you_mean(name, names) or f"Its arguments: {', '.join(names)}.",
         )

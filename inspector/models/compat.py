@@ -32,18 +32,19 @@ def recorded_streams() -> Iterator[list[str]]:
     the one asked for, not the stream that Flax falls back to.
     """
     streams: list[str] = []
-    original = flax_scope.Scope.make_rng
+    scope: Any = flax_scope.Scope
+    original = scope.make_rng
 
     def make_rng(self: flax_scope.Scope, name: str = "params") -> Any:
         if name not in streams:
             streams.append(name)
         return original(self, name)
 
-    flax_scope.Scope.make_rng = make_rng
+    scope.make_rng = make_rng
     try:
         yield streams
     finally:
-        flax_scope.Scope.make_rng = original
+        scope.make_rng = original
 
 
 def bind(equation: jax_core.JaxprEqn, values: Sequence[Any]) -> list[Any]:
@@ -52,13 +53,14 @@ def bind(equation: jax_core.JaxprEqn, values: Sequence[Any]) -> list[Any]:
     ``get_bind_params`` returned a pair of functions and parameters before JAX 0.9.2
     and returns the parameters alone since.
     """
-    parameters = equation.primitive.get_bind_params(equation.params)
+    primitive: Any = equation.primitive
+    parameters = primitive.get_bind_params(equation.params)
     functions: Sequence[Any] = ()
     if isinstance(parameters, tuple):
         functions, parameters = parameters
     with equation.ctx.manager:
-        found = equation.primitive.bind(*functions, *values, **parameters)
-    return list(found) if equation.primitive.multiple_results else [found]
+        found = primitive.bind(*functions, *values, **parameters)
+    return list(found) if primitive.multiple_results else [found]
 
 
 def prng_flags() -> tuple[tuple[str, str], ...]:

@@ -14,7 +14,8 @@ from flax import linen as nn
 
 from inspector.errors import InspectorError, LoadModuleError
 from inspector.models import explain
-from inspector.models.arguments import Maker, parse_object, unannotated
+from inspector.models.annotations import unannotated
+from inspector.models.arguments import Maker, parse_object
 from inspector.models.importing import Imported, find, import_target
 from inspector.models.names import Argument
 from inspector.models.offers import names_of
@@ -69,7 +70,9 @@ def construct(
         made = _call(maker, made, given, imported, place)
     if not isinstance(made.value, nn.Module):
         raise LoadModuleError(
-            f"{name} returned {words_for(made.value)}.", where=place, hint=_LINEN
+            message=f"{name} returned {words_for(made.value)}.",
+            where=place,
+            hint=_LINEN,
         )
     _refuse_bound(made.value, name, place)
     notes = tuple(
@@ -111,9 +114,9 @@ def _call(
     except BaseException as error:
         # A constructor is foreign code and may raise anything, SystemExit included.
         raise explain.failure(
-            f"Constructing {target.code}",
             error,
             imported.roots,
+            doing=f"Constructing {target.code}",
             where=place,
             hint="Check the constructor arguments (--kwargs).",
         ) from error
@@ -136,8 +139,8 @@ def _definition(found: object, imported: Imported) -> str:
 def _refuse_arguments(given: Mapping[str, object], name: str, place: str) -> None:
     if given:
         raise LoadModuleError(
-            f"{name} is an instance already, so it takes no constructor arguments; "
-            f"given: {', '.join(given)}.",
+            message=f"{name} is an instance already and takes no constructor "
+            f"arguments; given: {', '.join(given)}.",
             where=place,
             hint="Leave them out, or name the class.",
         )
@@ -148,48 +151,43 @@ def _refuse_foreign(found: object, name: str, place: str) -> None:
     foreign = isinstance(found, type) and not issubclass(found, nn.Module)
     if foreign or not callable(found):
         raise LoadModuleError(
-            f"{name} is {words_for(found)}.", where=place, hint=_LINEN
+            message=f"{name} is {words_for(found)}.", where=place, hint=_LINEN
         )
 
 
 def _refuse_bound(module: nn.Module, name: str, place: str) -> None:
     if module.scope is not None:
         raise LoadModuleError(
-            f"{name} is bound to variables already (Module.bind), so it has no init "
-            "of its own.",
+            message=f"{name} is bound to variables already (Module.bind), so it has "
+            "no init of its own.",
             where=place,
             hint="Name the module before it is bound.",
         )
 
 
 def words_for(value: object) -> str:
-    """Returns what a value is, in words: an NNX module, a function, a dict, …"""
+    """Returns what a value is, in words: an NNX module, a function, a dict."""
     is_class = isinstance(value, type)
     kind = value if isinstance(value, type) else type(value)
     for base in kind.__mro__:
-        origin = (base.__module__, base.__name__)
         for prefix, name, words in _FRAMEWORKS:
-            if origin[0].startswith(prefix) and origin[1] == name:
-                return f"{words} class" if is_class else words
+            if base.__module__.startswith(prefix) and base.__name__ == name:
+                return f"the class of {words}" if is_class else words
     if is_class:
         return f"the class {kind.__name__}, which is not derived from flax.linen.Module"
-    if inspect.ismodule(value):
-        return "a Python module"
-    if inspect.isroutine(value):
-        return "a function"
-    if value is None:
-        return "None"
+    if inspect.ismodule(value) or inspect.isroutine(value) or value is None:
+        plain = {True: "a Python module", False: "a function"}
+        return "None" if value is None else plain[inspect.ismodule(value)]
     article = "an" if kind.__name__[0].lower() in "aeiou" else "a"
-    if isinstance(value, dict | list | tuple):
-        return f"{article} {kind.__name__} (a pytree), not a module"
-    return f"{article} {kind.__name__}, not a module"
+    pytree = " (a pytree)" if isinstance(value, dict | list | tuple) else ""
+    return f"{article} {kind.__name__}{pytree}, not a module"
 
 
 _FRAMEWORKS = (
-    ("flax.nnx", "Module", "an NNX module (flax.nnx.Module), not a Linen one,"),
-    ("equinox", "Module", "an Equinox module, not a Linen one,"),
-    ("haiku", "Module", "a Haiku module, not a Linen one,"),
-    ("torch.nn", "Module", "a PyTorch module, not a Linen one,"),
-    ("keras", "Layer", "a Keras layer, not a Linen module,"),
+    ("flax.nnx", "Module", "an NNX module (flax.nnx.Module), not a Linen one"),
+    ("equinox", "Module", "an Equinox module, not a Linen one"),
+    ("haiku", "Module", "a Haiku module, not a Linen one"),
+    ("torch.nn", "Module", "a PyTorch module, not a Linen one"),
+    ("keras", "Layer", "a Keras layer, not a Linen module"),
 )
 """(start of the Python module, class, words) of the bases that are told apart."""

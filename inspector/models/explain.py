@@ -84,19 +84,19 @@ _PATTERNS = (
 
 
 def failure(
-    doing: str,
     error: BaseException,
     roots: Sequence[Path],
     *,
+    doing: str,
     where: str = "",
     hint: str = "",
 ) -> LoadModuleError:
     """Returns what to raise in place of an exception of the person's code.
 
     Args:
-        doing: What was being done, e.g. ``"Importing net.py"``.
         error: What the code raised; `SystemExit` and `KeyboardInterrupt` too.
         roots: Folders whose files are the person's own.
+        doing: What was being done, e.g. ``"Importing net.py"``.
         where: Place to name when no line of theirs is in the traceback.
         hint: What to do when the mistake is none of the known ones.
     """

@@ -16,6 +16,7 @@ import typing
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import jax.numpy as jnp
 import numpy as np
 from flax import linen as nn
 
@@ -79,13 +80,10 @@ class Parameter:
 
 def is_dtype_object(value: object) -> bool:
     """Returns whether a value is ``jnp.float32``, ``np.dtype("int8")`` or the like."""
-    if isinstance(value, np.dtype):
+    # jnp.float32 and its like are objects of a class of their own.
+    if isinstance(value, np.dtype) or type(value) is type(jnp.float32):
         return True
-    return (
-        isinstance(value, type)
-        and issubclass(value, np.generic)
-        or (type(value).__name__ == "_ScalarMeta")
-    )
+    return isinstance(value, type) and issubclass(value, np.generic)
 
 
 def alternatives(hint: object) -> tuple[object, ...]:

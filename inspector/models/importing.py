@@ -100,9 +100,9 @@ def import_target(target: Target, code: UserCode, *, beside: bool = False) -> Im
     except BaseException as error:
         # The code may end the process or be interrupted as it likes: it is theirs.
         raise explain.failure(
-            f"Importing {target.title.partition(':')[0]}",
             error,
             (root,),
+            doing=f"Importing {target.title.partition(':')[0]}",
             where=target.place,
         ) from error
     finally:
@@ -180,7 +180,7 @@ def find(imported: Imported, offered: tuple[str, ...]) -> object:
     here = ", ".join(offered) or "no Linen module"
     if not target.name:
         raise LoadModuleError(
-            "The spec names a file and no module in it.",
+            message="The spec names a file and no module in it.",
             where=target.place,
             hint=f"Add :NAME. It offers {here}.",
         )
@@ -191,7 +191,7 @@ def find(imported: Imported, offered: tuple[str, ...]) -> object:
         except AttributeError as error:
             names = (*offered, *(n for n in vars(imported.module) if n[0] != "_"))
             raise LoadModuleError(
-                f"There is no “{target.name}” in it.",
+                message=f"There is no “{target.name}” in it.",
                 where=target.place,
                 hint=did_you_mean(target.name, names) or f"It offers {here}.",
             ) from error

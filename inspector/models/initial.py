@@ -3,9 +3,9 @@
 The equations of the trace that a wanted leaf depends on are computed one by one, as
 Python does in ``module.init`` outside of any ``jit``; the forward pass is left out,
 and each leaf goes to the file as soon as it is there. Chosen over one jitted call
-by measurement: whole-program compilation fuses and rounds differently (last bits of
-orthogonal and of data-dependent values differ), takes longer to compile than the
-few small programs that the initialisers share, and holds all leaves at once.
+by measurement: whole-program compilation fuses, so values that depend on data differ
+in their last bits from a plain ``init``; it compiles far longer than the few small
+programs that the initialisers share; and it holds all leaves at once.
 
 Runs on the thread of the model process that runs the person's code.
 """
@@ -64,7 +64,7 @@ def select(traced: Traced, paths: Sequence[TreePath]) -> tuple[TreePath, ...]:
     for path in paths:
         if path not in known:
             raise LoadModuleError(
-                f"The module has no variable {join(path)}.",
+                message=f"The module has no variable {join(path)}.",
                 where=join(path),
                 hint=did_you_mean(join(path), [join(one) for one in known])
                 or "It changed since it was loaded: load it again.",
@@ -74,8 +74,8 @@ def select(traced: Traced, paths: Sequence[TreePath]) -> tuple[TreePath, ...]:
     for path in chosen:
         if path in traced.lost:
             raise LoadModuleError(
-                "A plain init gives no value for it: it is made inside a bare jax.jit "
-                "or jax.vmap, and what is left is a tracer.",
+                message="A plain init gives no value for it: it is made inside a bare "
+                "jax.jit or jax.vmap, and what is left is a tracer.",
                 where=join(path),
                 hint="Use nn.jit, nn.vmap or nn.scan around submodules, or fill it.",
             )
@@ -190,7 +190,7 @@ def _refuse_too_large(plan: Plan, places: Sequence[Place], file: Path) -> None:
     disk = memory.free_disk_bytes(file.parent)
     if disk is not None and size > disk:
         raise LoadModuleError(
-            f"The initial values take {memory.readable(size)} on disk and "
+            message=f"The initial values take {memory.readable(size)} on disk and "
             f"{memory.readable(disk)} are free.",
             where=str(file.parent),
             hint="Free some space, or fill these leaves from a checkpoint.",
@@ -198,8 +198,9 @@ def _refuse_too_large(plan: Plan, places: Sequence[Place], file: Path) -> None:
     available = memory.available_bytes()
     if available is not None and plan.peak > available:
         raise LoadModuleError(
-            f"Making the initial values takes {memory.readable(plan.peak)} of memory "
-            f"and {memory.readable(available)} are available.",
+            message="Making the initial values takes "
+            f"{memory.readable(plan.peak)} of memory and "
+            f"{memory.readable(available)} are available.",
             where=str(file),
             hint="Fill the largest leaves from a checkpoint, or end other programs.",
         )

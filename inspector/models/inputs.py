@@ -1,4 +1,4 @@
-"""Inputs of ``init`` from text: ``float32[8,28,28,1]``, ``x=…``, ``x.npy``, ``a.npz:x``.
+"""Inputs of ``init`` from text: ``float32[8,28,28,1]``, ``x=…``, files of arrays.
 
 A shape stays abstract. Where a value is needed after all (initialisers that look at
 their input), it is ones, and ``jax.random.key(0)`` for a random key; `Input.code`
@@ -8,6 +8,7 @@ says so to the person.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import BadZipFile
@@ -41,6 +42,8 @@ def _short(name: str) -> str:
     return name
 
 
+# Its constructor has no annotations.
+_struct: Callable[..., jax.ShapeDtypeStruct] = jax.ShapeDtypeStruct
 _SHORT = {_short(name): name for name in dtypes.NAMES}
 
 
@@ -94,8 +97,8 @@ def _shape(text: str, whole: str) -> tuple[int, ...]:
         parts.pop()
     if not all(part.isascii() and part.isdigit() for part in parts):
         raise UsageError(
-            f"“{text}” in the input “{whole}” is not a shape: expected whole numbers "
-            "with commas between.",
+            message=f"“{text}” in the input “{whole}” is not a shape: expected whole "
+            "numbers with commas between.",
             where=whole,
             hint=EXAMPLE,
         )
@@ -108,7 +111,7 @@ def _dtype(name: str, whole: str) -> str:
         return full
     names = (*dtypes.NAMES, *dtypes.KEY_IMPLEMENTATIONS)
     raise UsageError(
-        f"“{name}” in the input “{whole}” is not a dtype.",
+        message=f"“{name}” in the input “{whole}” is not a dtype.",
         where=whole,
         hint=did_you_mean(name, names) or EXAMPLE,
     )
@@ -121,11 +124,11 @@ def _abstract(keyword: str, shape: tuple[int, ...], name: str, text: str) -> Inp
         code = f'jax.random.key(0, impl="{implementation}")'
         if shape:
             code = f"jax.random.split({code}, {shape})"
-        return Input(keyword, jax.ShapeDtypeStruct(shape, key.dtype), code, text)
+        return Input(keyword, _struct(shape, key.dtype), code, text)
     # What jnp.ones gives: 64 bits become 32 unless JAX has them enabled.
     dtype = jax.dtypes.canonicalize_dtype(dtypes.to_numpy(name))
     code = f'jax.numpy.ones({shape}, "{dtype.name}")'
-    return Input(keyword, jax.ShapeDtypeStruct(shape, dtype), code, text)
+    return Input(keyword, _struct(shape, dtype), code, text)
 
 
 def concrete(struct: jax.ShapeDtypeStruct) -> jax.Array:
@@ -143,31 +146,29 @@ def _from_file(keyword: str, text: str, cwd: Path) -> Input:
         place, member = text, ""
     if not place.endswith((".npy", ".npz")):
         raise UsageError(
-            f"“{text}” is neither a shape nor a .npy or .npz file.",
+            message=f"“{text}” is neither a shape nor a .npy or .npz file.",
             where=text,
             hint=f"A shape has brackets. {EXAMPLE}",
         )
     path = cwd / Path(place).expanduser()
     if not path.is_file():
-        raise LoadModuleError("There is no such file.", where=str(path), hint=EXAMPLE)
+        raise LoadModuleError(
+            message="There is no such file.", where=str(path), hint=EXAMPLE
+        )
     try:
+        # NumPy leaves the file of a broken archive open, so it is opened here.
         # Pickled objects are code; they are not read.
-        loaded = np.load(path, allow_pickle=False)
+        with path.open("rb") as stream:
+            loaded = np.load(stream, allow_pickle=False)
+            if isinstance(loaded, np.ndarray):
+                return _array(keyword, loaded, f"np.load({str(path)!r})", text)
+            name = _member(loaded.files, member, path)
+            code = f"np.load({str(path)!r})[{name!r}]"
+            return _array(keyword, loaded[name], code, text)
     except (OSError, ValueError, EOFError, BadZipFile) as error:
         raise LoadModuleError(
-            f"NumPy cannot read the file: {error}", where=str(path), hint=EXAMPLE
+            message=f"NumPy cannot read it: {error}", where=str(path), hint=EXAMPLE
         ) from error
-    if isinstance(loaded, np.ndarray):
-        return _array(keyword, loaded, f"np.load({str(path)!r})", text)
-    with loaded:
-        name = _member(loaded.files, member, path)
-        code = f"np.load({str(path)!r})[{name!r}]"
-        try:
-            return _array(keyword, loaded[name], code, text)
-        except (OSError, ValueError, BadZipFile) as error:
-            raise LoadModuleError(
-                f"NumPy cannot read “{name}”: {error}", where=str(path)
-            ) from error
 
 
 def _member(names: list[str], member: str, path: Path) -> str:
@@ -187,6 +188,7 @@ def _member(names: list[str], member: str, path: Path) -> str:
 def _array(keyword: str, array: np.ndarray, code: str, text: str) -> Input:
     if dtypes.name_of(array.dtype) not in dtypes.NAMES:
         raise LoadModuleError(
-            f"Its dtype {array.dtype} is not one that JAX computes with.", where=text
+            message=f"Its dtype {array.dtype} is not one that JAX computes with.",
+            where=text,
         )
     return Input(keyword, array, code, text)

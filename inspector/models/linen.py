@@ -166,9 +166,8 @@ def _make_jaxpr(
         named = dict(zip(names, values[count:], strict=True))
         options = {"method": call.method} if call.method else {}
         with nn.intercept_methods(watch):
-            variables = module.init(
-                rngs, *values[:count], **named, **call.statics, **options
-            )
+            run: Any = module.init
+            variables = run(rngs, *values[:count], **named, **call.statics, **options)
         found.append(describe(variables))
         return [leaf.value for leaf in found[-1].leaves if leaf.kind is Kind.ARRAY]
 
@@ -217,9 +216,9 @@ def _failed(
 ) -> Exception:
     name = type(module).__name__
     return explain.failure(
-        f"Tracing init of {name} with inputs {call.given}",
         error,
         roots,
+        doing=f"Tracing init of {name} with inputs {call.given}",
         where=name,
         hint="Check the inputs (--input), the flags (--call) and the constructor "
         "arguments (--kwargs).",

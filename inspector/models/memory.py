@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 _MEMINFO = Path("/proc/meminfo")
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -49,8 +50,6 @@ def free_disk_bytes(folder: Path) -> int | None:
 
 def readable(size: int) -> str:
     """Returns a number of bytes as text, e.g. ``"3.2 GiB"``."""
-    value, units = float(size), ["B", "KiB", "MiB", "GiB", "TiB"]
-    while value >= 1024 and len(units) > 1:
-        value /= 1024
-        units.pop(0)
-    return f"{value:.0f} {units[0]}" if units[0] == "B" else f"{value:.1f} {units[0]}"
+    step = max(0, min((size.bit_length() - 1) // 10, len(_UNITS) - 1))
+    value = size / (1 << (10 * step))
+    return f"{value:.1f} {_UNITS[step]}" if step else f"{size} B"

@@ -62,7 +62,7 @@ def dtype_named(text: str, where: str) -> Argument:
     found = getattr(jnp, "bool_" if name == "bool" else name, None)
     if name not in dtypes.NAMES or found is None:
         raise LoadModuleError(
-            f"“{text}” is not the name of a dtype.",
+            message=f"“{text}” is not the name of a dtype.",
             where=where,
             hint=did_you_mean(name, dtypes.NAMES) or "E.g. float32, bfloat16, int32.",
         )
@@ -74,8 +74,8 @@ def object_named(text: str, module: ModuleType, where: str) -> Argument:
     """Returns the function, class or made initialiser that a text names.
 
     Args:
-        text: ``"relu"``, ``"nn.gelu"``, ``"jax.nn.silu"``, a name of the person's
-            own file, or a call of one with literals: ``"nn.initializers.normal(0.02)"``.
+        text: ``"relu"``, ``"nn.gelu"``, ``"jax.nn.silu"``, a name of the
+            person's own file, or one called with literals: ``"normal(0.02)"``.
         module: The person's module, looked through first.
         where: Argument that it is for, for messages.
 
@@ -94,7 +94,7 @@ def object_named(text: str, module: ModuleType, where: str) -> Argument:
         kwargs = {k.arg: ast.literal_eval(k.value) for k in node.keywords if k.arg}
     except ValueError as error:
         raise LoadModuleError(
-            f"“{text}” is called with something else than plain numbers and texts.",
+            message=f"“{text}” is called with more than plain numbers and texts.",
             where=where,
         ) from error
     if not callable(function.value):

@@ -40,26 +40,25 @@ def _offer(name: str, value: object, module: ModuleType) -> ModuleOffer | None:
     own = getattr(value, "__module__", "") == module.__name__
     if isinstance(value, nn.Module):
         return ModuleOffer(name, "instance", (), call_text(type(value)), _doc(value))
-    if isinstance(value, type):
-        if not (own and issubclass(value, nn.Module)):
-            return None
+    if isinstance(value, functools.partial):
+        return _factory(name, value, _class_of(value), _doc(_class_of(value)))
+    if not own:
+        return None
+    if isinstance(value, type) and issubclass(value, nn.Module):
         return ModuleOffer(
             name, "class", form_fields(value), call_text(value), _doc(value)
         )
-    if isinstance(value, functools.partial):
-        made = _class_of(value)
-        if made is None:
-            return None
-        return ModuleOffer(
-            name, "factory", form_fields(value), call_text(made), _doc(made)
-        )
-    if own and inspect.isfunction(value):
-        made = _returned(value)
-        if made is not None:
-            return ModuleOffer(
-                name, "factory", form_fields(value), call_text(made), _doc(value)
-            )
+    if inspect.isfunction(value):
+        return _factory(name, value, _returned(value), _doc(value))
     return None
+
+
+def _factory(
+    name: str, value: Callable[..., object], made: type | None, doc: str
+) -> ModuleOffer | None:
+    if made is None:
+        return None
+    return ModuleOffer(name, "factory", form_fields(value), call_text(made), doc)
 
 
 def _class_of(value: functools.partial[object]) -> type[nn.Module] | None:
@@ -114,10 +113,10 @@ def _unquoted(annotation: object) -> object:
 
 
 def _doc(value: object) -> str:
-    """Returns the first line of a docstring, Flax's generated ones left out."""
+    """Returns the first line of a docstring, generated ones left out."""
+    if inspect.isfunction(value):
+        return (inspect.getdoc(value) or "").partition("\n")[0]
     kind = value if isinstance(value, type) else type(value)
-    own = vars(kind).get("__doc__") if isinstance(kind, type) else None
-    text = inspect.getdoc(value) if inspect.isfunction(value) else own
-    first = (text or "").strip().partition("\n")[0]
-    # dataclass writes its signature where there is no docstring.
+    first = (vars(kind).get("__doc__") or "").strip().partition("\n")[0]
+    # dataclass writes the signature where there is no docstring.
     return "" if first.startswith(f"{kind.__name__}(") else first

@@ -80,7 +80,7 @@ class RawFile:
             self._stream.truncate(self._size)
         except OSError as error:
             raise LoadModuleError(
-                f"The initial values cannot be written: {error.strerror}.",
+                message=f"The initial values cannot be written: {error.strerror}.",
                 where=str(self._file),
             ) from error
         return self
@@ -94,7 +94,7 @@ class RawFile:
         """
         if array.shape != place.shape or dtypes.name_of(array.dtype) != place.dtype:
             raise LoadModuleError(
-                f"Expected {place.dtype}{list(place.shape)}, init gave "
+                message=f"Expected {place.dtype}{list(place.shape)}, init gave "
                 f"{array.dtype.name}{list(array.shape)}.",
                 where=join(place.path),
                 hint="The module gives another tree each time; load it again.",
@@ -107,7 +107,7 @@ class RawFile:
             self._stream.write(flat.data)
         except OSError as error:
             raise LoadModuleError(
-                f"The initial values cannot be written: {error.strerror}.",
+                message=f"The initial values cannot be written: {error.strerror}.",
                 where=str(self._file),
             ) from error
         self._left.discard(place.path)
@@ -124,7 +124,7 @@ class RawFile:
                 self._finish()
             elif kind is None:
                 missing = ", ".join(sorted(join(path) for path in self._left)[:5])
-                raise LoadModuleError(f"init gave no value for {missing}.")
+                raise LoadModuleError(message=f"init gave no value for {missing}.")
         finally:
             self._stream.close()
             self._temporary.unlink(missing_ok=True)
@@ -138,7 +138,7 @@ class RawFile:
             _sync_folder(self._file.parent)
         except OSError as error:
             raise LoadModuleError(
-                f"The initial values cannot be written: {error.strerror}.",
+                message=f"The initial values cannot be written: {error.strerror}.",
                 where=str(self._file),
             ) from error
 

@@ -8,6 +8,7 @@ Knows no format, no recipe and no pipe.
 
 from __future__ import annotations
 
+import importlib.metadata
 import platform
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +16,6 @@ from pathlib import Path
 
 import flax
 import jax
-import jaxlib
 import numpy as np
 
 from inspector.engine.messages.module import (
@@ -109,9 +109,9 @@ def make_initial(request: MakeInitial, progress: Progress) -> InitialMade:
     except BaseException as error:
         # XLA and callbacks of the person's code may raise anything.
         raise explain.failure(
-            f"Making the initial values of {loaded.imported.target.title}",
             error,
             loaded.imported.roots,
+            doing=f"Making the initial values of {loaded.imported.target.title}",
             where=loaded.imported.target.spec,
         ) from error
     table = tuple((p.path, p.offset, p.shape, p.dtype) for p in places)
@@ -165,7 +165,7 @@ def versions() -> tuple[tuple[str, str], ...]:
     return (
         ("python", platform.python_version()),
         ("jax", jax.__version__),
-        ("jaxlib", jaxlib.__version__),
+        ("jaxlib", importlib.metadata.version("jaxlib")),
         ("flax", flax.__version__),
         ("numpy", np.__version__),
     )

@@ -50,9 +50,9 @@ class Target:
 
 
 def parse_spec(text: str, cwd: str = "") -> Target:
-    """Splits a spec at its last ``:`` when an identifier follows.
+    r"""Splits a spec at its last ``:`` when an identifier follows.
 
-    So ``C:\\nets\\file.py`` has no name, and a folder may hold colons.
+    So ``C:\nets\file.py`` has no name, and a folder may hold colons.
 
     Args:
         text: What the person wrote; ``~`` is the home folder.
@@ -64,16 +64,17 @@ def parse_spec(text: str, cwd: str = "") -> Target:
     """
     folder = Path(cwd) if cwd else Path.cwd()
     place, colon, name = text.strip().rpartition(":")
-    if not colon or not _is_dotted(name):
+    if not colon or (name and not _is_dotted(name)):
         place, name = text.strip(), ""
     if not place:
-        raise UsageError(f"“{text}” names no module.", hint=EXAMPLE)
+        raise UsageError(message=f"“{text}” names no module.", hint=EXAMPLE)
     path = folder / Path(place).expanduser()
     if place.endswith(".py") or path.is_file():
         return Target(_existing(path), "", name, folder)
     if not _is_dotted(place):
         raise UsageError(
-            f"“{place}” is neither a Python file nor an import path.", hint=EXAMPLE
+            message=f"“{place}” is neither a Python file nor an import path.",
+            hint=EXAMPLE,
         )
     return Target(None, place, name, folder)
 
@@ -87,14 +88,14 @@ def _existing(path: Path) -> Path:
         return path.resolve()
     if path.is_dir():
         raise LoadModuleError(
-            "This is a folder, a Python file was expected.",
+            message="This is a folder, a Python file was expected.",
             where=str(path),
             hint=EXAMPLE,
         )
     folder = path.parent
     names = [other.name for other in folder.glob("*.py")] if folder.is_dir() else []
     hint = did_you_mean(path.name, names) or f"Check the path. {EXAMPLE}"
-    raise LoadModuleError("There is no such file.", where=str(path), hint=hint)
+    raise LoadModuleError(message="There is no such file.", where=str(path), hint=hint)
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

@@ -59,10 +59,11 @@ class StatusBar(QStatusBar):
     def _make_widgets(self) -> None:
         self.message = QLabel(self)
         self.message.setObjectName("statusMessage")
-        self.message.setAccessibleName("Last message")
+        # Its name is its text; a name of its own would hide it from a screen reader.
+        self.message.setAccessibleDescription("Last message")
         self.activity = QLabel(self)
         self.activity.setObjectName("activityText")
-        self.activity.setAccessibleName("What is running")
+        self.activity.setAccessibleDescription("What is running")
         self.progress = QProgressBar(self)
         self.progress.setObjectName("progressBar")
         self.progress.setAccessibleName("Progress of what is running")
@@ -75,7 +76,7 @@ class StatusBar(QStatusBar):
         self.cancel.clicked.connect(self._on_cancel)
         self.engines = QLabel(self)
         self.engines.setObjectName("engineStates")
-        self.engines.setAccessibleName("State of the engines")
+        self.engines.setAccessibleDescription("State of the engines")
         self.engines.setProperty("look", "secondary")
         self.addWidget(self.message, 1)
         for widget in (self.activity, self.progress, self.cancel, self.engines):

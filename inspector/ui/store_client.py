@@ -84,10 +84,10 @@ class _Asked:
 
     body: object
     owner: QObject
-    on_reply: Callable[[Any], None]
-    on_failure: Callable[[ErrorInfo], None] | None
-    on_progress: Callable[[Progress], None] | None
-    on_cancelled: Callable[[], None] | None
+    on_reply: Callable[[Any], object]
+    on_failure: Callable[[ErrorInfo], object] | None
+    on_progress: Callable[[Progress], object] | None
+    on_cancelled: Callable[[], object] | None
     slot: str
     activity: Activity | None
     request_id: int | None = None
@@ -177,10 +177,10 @@ class StoreClient(QObject):
         body: object,
         *,
         owner: QObject,
-        on_reply: Callable[[Any], None],
-        on_failure: Callable[[ErrorInfo], None] | None = None,
-        on_progress: Callable[[Progress], None] | None = None,
-        on_cancelled: Callable[[], None] | None = None,
+        on_reply: Callable[[Any], object],
+        on_failure: Callable[[ErrorInfo], object] | None = None,
+        on_progress: Callable[[Progress], object] | None = None,
+        on_cancelled: Callable[[], object] | None = None,
         slot: str = "",
         activity: str = "",
     ) -> int:

@@ -86,6 +86,14 @@ QPushButton[look="primary"]:focus, QToolButton[look="primary"]:focus {{
 QPushButton[look="primary"]:disabled, QToolButton[look="primary"]:disabled {{
   background: {t.hover}; color: {t.disabled}; border-color: {t.hairline};
 }}
+QToolButton[look="search"] {{
+  background: {t.panel}; border: 1px solid {t.border}; color: {t.secondary};
+  border-radius: {FIELD_RADIUS}px; padding: {SPACE}px {3 * SPACE}px;
+  min-height: {4 * SPACE}px;
+}}
+QToolButton[look="search"]:hover, QToolButton[look="search"]:focus {{
+  border-color: {t.accent};
+}}
 QPushButton[look="flat"], QToolButton[look="flat"] {{
   background: transparent; border: 1px solid transparent; color: {t.accent};
   border-radius: {FIELD_RADIUS}px; padding: {SPACE}px {2 * SPACE}px;

@@ -50,6 +50,8 @@ def fits(source: Leaf, target: Leaf) -> bool:
     """Returns whether the source leaf fills the target without a person's word."""
     if source.shape != target.shape:
         return False
+    if source.dtype == target.dtype and source.kind is target.kind is Kind.ARRAY:
+        return not source.error
     return compare(source, target).verdict is not Verdict.MISMATCH
 
 

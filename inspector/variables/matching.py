@@ -11,9 +11,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from inspector.variables.fitting import fits
-from inspector.variables.homes import OUTSIDE, PARAMS
+from inspector.variables.homes import OUTSIDE, PARAMS, SLOTS
 from inspector.variables.path import is_prefix
 from inspector.variables.tree_index import Entry, Names
 
@@ -21,8 +22,7 @@ _SHIFT = 3
 _COMMON = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Selected:
+class Selected(NamedTuple):
     """A leaf that takes part, seen from where the person dragged or dropped.
 
     Attributes:
@@ -61,11 +61,13 @@ class Aligned:
         pairs: Index of a target selection -> index of the source selection.
         shifts: (shift, pairs that fit), in the order they were taken.
         ambiguous: Shifts that would match equally much, so none was taken.
+        offers: Shifts of unlike names that would match the rest fully.
     """
 
     pairs: dict[int, int] = field(default_factory=dict)
     shifts: list[tuple[Shift, int]] = field(default_factory=list)
     ambiguous: tuple[Shift, ...] = ()
+    offers: tuple[Shift, ...] = ()
 
     @property
     def fitting(self) -> int:
@@ -109,6 +111,9 @@ class _Work:
         self._by_names: dict[Names, list[int]] = defaultdict(list)
         for index, one in enumerate(source):
             self._by_names[one.names].append(index)
+
+        self._sources = _leaves_below(source)
+        self._targets = _leaves_below(target)
 
     def pairs_of(self, shift: Shift, *, fitting: bool = True) -> list[tuple[int, int]]:
         """Returns (target, source) that a shift would add to what is found."""
@@ -178,15 +183,16 @@ class _Work:
     def take_alike(self, ranked: Sequence[_Ranked]) -> None:
         """Takes what is left where names differ but in spelling."""
         for one in ranked:
-            if one.likeness and not _rivals(one, ranked):
+            if _rivals(one, ranked):
+                continue
+            if one.likeness:
                 self.take(one.shift)
+            elif len(self.pairs_of(one.shift)) == one.count:
+                self.result.offers += (one.shift,)
 
     def _worth(self, shift: Shift, count: int) -> bool:
         """Whether more than half of the smaller side would match."""
-        below = min(
-            sum(one.names[: len(at)] == at for one in side)
-            for side, at in ((self.source, shift.source), (self.target, shift.target))
-        )
+        below = min(self._sources[shift.source], self._targets[shift.target])
         return 2 * count > below
 
     def pair_rest(self) -> None:
@@ -195,8 +201,21 @@ class _Work:
             self._add(self.pairs_of(shift, fitting=False))
 
 
+def _leaves_below(side: Sequence[Selected]) -> Counter[Names]:
+    """Counts the leaves below every module path that a shift can begin with."""
+    return Counter(
+        one.names[:depth]
+        for one in side
+        for depth in range(min(_SHIFT, len(one.names)) + 1)
+    )
+
+
 def _meet(source: str | None, target: str | None) -> bool:
-    return source == target or source is None or (target is None and source != OUTSIDE)
+    """Whether leaves of two collections may be the same variable."""
+    if source == target or source is None:
+        return True
+    # A tree without collections holds variables, never optimizer states.
+    return target is None and source != OUTSIDE and source not in SLOTS
 
 
 def _rank(source: str | None, target: str | None) -> int:
@@ -214,7 +233,7 @@ def _votes(source: Sequence[Selected], target: Sequence[Selected]) -> Counter[Sh
     for one in source:
         for depth in range(min(_SHIFT + 1, len(one.names))):
             by_rest[one.names[depth:]].append((one.names[:depth], one))
-    votes: Counter[Shift] = Counter()
+    votes: Counter[tuple[Names, Names]] = Counter()
     for two in target:
         for depth in range(min(_SHIFT + 1, len(two.names))):
             near = by_rest.get(two.names[depth:], ())
@@ -222,10 +241,11 @@ def _votes(source: Sequence[Selected], target: Sequence[Selected]) -> Counter[Sh
             if len(near) > _COMMON:
                 continue
             top = two.names[:depth]
+            last = top[-1:]
             for other, one in near:
-                if other[-1:] != top[-1:] and _pairable(one, two):
-                    votes[Shift(other, top)] += 1
-    return votes
+                if other[-1:] != last and _pairable(one, two):
+                    votes[other, top] += 1
+    return Counter({Shift(*ends): count for ends, count in votes.items()})
 
 
 def _pairable(source: Selected, target: Selected) -> bool:

@@ -14,7 +14,7 @@ from inspector.variables.homes import KNOWN, OUTSIDE, PARAMS, SLOTS, Home
 from inspector.variables.nearest import did_you_mean
 from inspector.variables.path import TreePath, is_prefix, join
 from inspector.variables.tree import Branch, get, resolve
-from inspector.variables.tree_index import Entry, Names, TreeIndex
+from inspector.variables.tree_index import Names, TreeIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,16 +131,6 @@ def travelling(index: TreeIndex, place: Place, others: frozenset[str]) -> set[st
 def collections_of(index: TreeIndex) -> frozenset[str]:
     """Returns the names of all collections of a tree."""
     return frozenset(name for home in index.homes for name, _ in home.collections)
-
-
-def below(entry: Entry, names: Names) -> Names | None:
-    """Returns the names of an entry below a module path, None when elsewhere.
-
-    A leaf that is itself the place is called by its own name, without the rest.
-    """
-    if entry.names[: len(names)] != names:
-        return None
-    return entry.names[len(names) :]
 
 
 def stands_for_params(name: str, others: frozenset[str]) -> bool:

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from inspector.errors import TransferError
 from inspector.variables.edit import Asked, Pair, Transfer
 from inspector.variables.fitting import Verdict, compare
 from inspector.variables.homes import KNOWN
 from inspector.variables.leaf import SCALAR_KINDS, Leaf
-from inspector.variables.matching import Aligned, Selected, Shift, align
+from inspector.variables.matching import DIRECT, Aligned, Selected, Shift, align
 from inspector.variables.path import TreePath, join
 from inspector.variables.places import (
     Place,
@@ -30,8 +31,7 @@ from inspector.variables.tree_index import Entry, TreeIndex
 from inspector.variables.value import Literal
 
 
-@dataclass(frozen=True, slots=True)
-class PlanRow:
+class PlanRow(NamedTuple):
     """One leaf of a plan.
 
     Attributes:
@@ -137,7 +137,7 @@ def make_plan(
     start = locate(ends.source, source_path, "source")
     end = locate(ends.target, target_path, "target")
     found = _try(ends, start, end)
-    if not found.aligned.fitting:
+    if not _settled(found):
         found = _one_level_up(ends, found)
     asked = Asked(source_name, source_path, target_path, only or "")
     return Plan(source_id, _rows(found), asked, _note(found, source_name))
@@ -181,7 +181,15 @@ def _try(ends: _Ends, start: Place, end: Place) -> _Found:
         source = [Selected(one.entry, None, one.names) for one in source]
         wanted = end.collection or "params"
         target = [one for one in target if one.collection in {wanted, None}]
+    source, target = _named(source, target), _named(target, source)
     return _Found(start, end, source, target, align(source, target))
+
+
+def _named(side: list[Selected], other: list[Selected]) -> list[Selected]:
+    """Gives a single leaf its name back when the other side is a branch."""
+    if any(one.names for one in side) or not any(one.names for one in other):
+        return side
+    return [one._replace(names=one.entry.names[-1:]) for one in side]
 
 
 def _alone(index: TreeIndex, place: Place, others: frozenset[str]) -> bool:
@@ -205,13 +213,18 @@ def _select(
             continue
         if only and entry.collection not in {only, None}:
             continue
-        # A leaf that is dragged or dropped on keeps its name out of the match.
         yield Selected(entry, _collection(entry, others), entry.names[depth:])
 
 
 def _collection(entry: Entry, others: frozenset[str]) -> str | None:
     name = entry.collection
     return None if name and stands_for_params(name, others) else name
+
+
+def _settled(found: _Found) -> bool:
+    """Whether names agree as they stand, or the whole source found its place."""
+    direct = any(shift == DIRECT for shift, _ in found.aligned.shifts)
+    return direct or found.aligned.fitting == len(found.source)
 
 
 def _one_level_up(ends: _Ends, found: _Found) -> _Found:
@@ -225,7 +238,7 @@ def _one_level_up(ends: _Ends, found: _Found) -> _Found:
         other = _try(ends, start, end)
         count = other.aligned.fitting
         wanted = other.source if start is found.start else other.target
-        if count and count == len(wanted):
+        if count > found.aligned.fitting and count == len(wanted):
             return _Found(start, end, other.source, other.target, other.aligned, True)
     return found
 
@@ -307,6 +320,9 @@ def _note(found: _Found, source_name: str) -> str:
         )
         arrow = _arrow(found, shift, source_name)
         lines.append(f"{arrow}, {count:,} of {total:,} leaves")
+    for shift in aligned.offers[:3]:
+        arrow = _arrow(found, shift, source_name)
+        lines.append(f"{arrow} would fit too, but is named otherwise: drop it there")
     if lines and found.moved_up:
         lines.append("one level above where it was dragged or dropped")
     return "; ".join(lines)

@@ -68,8 +68,8 @@ def _node(value: Any, path: TreePath, values: MemoryValues) -> Node:
         return Branch({k: _node(v, (*path, k), values) for k, v in value.items()})
     if isinstance(value, list | tuple) and value:
         container = Container.LIST if isinstance(value, list) else Container.TUPLE
-        children = {i: _node(v, (*path, i), values) for i, v in enumerate(value)}
-        return Branch(children, container)
+        items = enumerate(value)
+        return Branch({i: _node(v, (*path, i), values) for i, v in items}, container)
     if isinstance(value, dict | list | tuple):
         return empty_leaf(Container(type(value).__name__))
     if isinstance(value, RandomKey):
@@ -88,7 +88,7 @@ def sample(dtype: str, shape: tuple[int, ...] = (2, 3)) -> np.ndarray:
     numbers = np.arange(np.prod(shape, dtype=int)).reshape(shape) % 2
     if dtype == "float8_e8m0fnu":
         numbers = numbers + 1
-    return numbers.astype(dtypes.to_numpy(dtype))
+    return np.asarray(numbers.astype(dtypes.to_numpy(dtype)))
 
 
 def odd_tree() -> dict[str, Any]:
@@ -114,7 +114,11 @@ def odd_tree() -> dict[str, Any]:
 
 
 def export(
-    value: Any, out: Path, *, progress: list[tuple[int, int, str]] | None = None, **how: Any
+    value: Any,
+    out: Path,
+    *,
+    progress: list[tuple[int, int, str]] | None = None,
+    **how: Any,
 ) -> Written:
     """Exports what `tree_of` makes of ``value``."""
     tree, values = tree_of(value)
@@ -126,3 +130,28 @@ def export(
         lambda done, total, text: steps.append((done, total, text)),
         never,
     )
+
+
+def same(left: Any, right: Any) -> bool:
+    """Returns whether two trees are equal: structure, types, dtypes and every bit."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, dict):
+        return list(left) == list(right) and all(same(left[k], right[k]) for k in left)
+    if isinstance(left, list | tuple):
+        return len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, RandomKey):
+        return left.dtype == right.dtype and same(left.words, right.words)
+    if isinstance(left, np.ndarray):
+        alike = (left.dtype, left.shape) == (right.dtype, right.shape)
+        return alike and left.tobytes() == right.tobytes()
+    return bool(left == right or (left != left and right != right))  # noqa: PLR0124 - NaN
+
+
+def in_order(value: Any) -> Any:
+    """Returns a tree with the keys of its dicts sorted, as JAX flattens it."""
+    if isinstance(value, dict):
+        return {key: in_order(value[key]) for key in sorted(value, key=str)}
+    if isinstance(value, list | tuple):
+        return type(value)(map(in_order, value))
+    return value

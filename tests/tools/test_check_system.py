@@ -27,6 +27,7 @@ class Machine:
         monkeypatch.setattr("shutil.which", self.which)
         monkeypatch.setattr("subprocess.run", self.run)
         monkeypatch.setattr(check_system, "qt_folder", lambda _: Path("Qt"))
+        monkeypatch.setattr(check_system, "is_there", self.is_there)
 
     @property
     def installed(self) -> list[str]:
@@ -36,6 +37,9 @@ class Machine:
         package = check_system.TEST_PROGRAMS.get(program, "")
         there = program == "apt-get" or package in self.installed
         return program if there else None
+
+    def is_there(self, pattern: str) -> bool:
+        return check_system.TEST_FILES[pattern] in self.installed
 
     def run(self, command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
         if command[0] != "ldd":
@@ -63,8 +67,9 @@ def test_root_installs_what_is_missing_without_questions(
     assert update == ["apt-get", "-qq", "update"]
     assert install[:4] == [*check_system.INSTALL]
     assert install[7:] == [
+        *("at-spi2-core", "dbus", "gir1.2-atspi-2.0"),
         *("libegl1", "libnew9", "libxcb-cursor0"),
-        *("openbox", "x11-utils", "xdotool", "xvfb"),
+        *("openbox", "python3-gi", "x11-utils", "xdotool", "xvfb"),
     ]
     assert capsys.readouterr().err == ""
 
@@ -90,3 +95,10 @@ def test_this_interpreter_has_the_files_that_are_asked_about() -> None:
 
 def test_machine_that_runs_these_tests_lacks_nothing() -> None:
     assert check_system.main([sys.executable]) == 0
+
+
+def test_files_are_found_by_pattern(tmp_path: Path) -> None:
+    (tmp_path / "x86_64").mkdir()
+    (tmp_path / "x86_64" / "Atspi.typelib").touch()
+    assert check_system.is_there(f"{tmp_path}/*/Atspi.typelib")
+    assert not check_system.is_there(f"{tmp_path}/*/Gtk.typelib")

@@ -33,6 +33,14 @@ class Begin:
 
 
 @dataclass(frozen=True, slots=True)
+class End:
+    """Ends the session by the person's wish: it is not offered again.
+
+    A session whose owner is gone without it was left by a crash.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class OpenSource:
     """Opens a checkpoint as a source; `SourceInfo` answers.
 
@@ -432,7 +440,7 @@ class StopModel:
 
 
 CLASSES: tuple[type, ...] = (
-    Begin, OpenSource, SourceInfo, CloseSource, RecheckSources, AcceptSource,
+    Begin, End, OpenSource, SourceInfo, CloseSource, RecheckSources, AcceptSource,
     LoadTarget, LoadRecorded, CopyTarget, SetSeed, RenameNode, DeleteNodes,
     CastNodes, FillNodes, TypeNumbers, Undo, Redo, GoTo, AskDocument, HistoryState,
     Changes, TargetInfo, DocumentInfo, Export, SaveRecipe, OpenRecipe, AskSessions,

@@ -125,6 +125,7 @@ class ModuleLoaded:
         versions: (package, version) for the recipe.
         flags: (PRNG flag of JAX, value) that change initial values.
         call: The ``init`` call as Python code, for "Copy as Python".
+        notes: Sentences that a person should read, e.g. which flag was chosen.
     """
 
     spec: str
@@ -136,6 +137,7 @@ class ModuleLoaded:
     versions: tuple[tuple[str, str], ...]
     flags: tuple[tuple[str, str], ...] = ()
     call: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

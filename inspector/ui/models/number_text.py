@@ -106,6 +106,8 @@ def checked(text: str, dtype: str, *, cell: str = "") -> str:
     problem = _rule_of(dtype)(cleaned)
     if problem:
         raise TypeNumberError(text.strip(), problem, cell)
+    if kind_of(dtype) == "complex" and cleaned.endswith("i"):
+        cleaned = cleaned[:-1] + "j"
     return cleaned
 
 
@@ -130,7 +132,7 @@ def _bool_problem(text: str) -> str:
 
 def _complex_problem(text: str) -> str:
     try:
-        complex(text.replace("i", "j") if text[-1:] == "i" else text)
+        complex(text[:-1] + "j" if text.endswith("i") else text)
     except ValueError:
         return "is no number"
     return ""
@@ -165,7 +167,8 @@ def _float_rule(dtype: str) -> Callable[[str], str]:
             number = float(text)
         except ValueError:
             return "is no number"
-        if abs(number) <= largest or not isfinite(number):
+        typed_as_such = text.lower().lstrip("+-").startswith(("inf", "nan"))
+        if abs(number) <= largest or typed_as_such:
             return ""
         # A little above the largest number still rounds down to it.
         with np.errstate(over="ignore"):

@@ -37,6 +37,10 @@ _REMEMBERED = 48
 class TreeModel(TreeSkeleton):
     """Rows of one or several trees of the store.
 
+    Attributes:
+        client: Whom it asks.
+        query: The filter in force.
+
     Signals:
         rows_loaded: (node, first, last): rows below a node are there or anew.
         refreshed: What is shown may be old; repainting asks for it.
@@ -50,7 +54,7 @@ class TreeModel(TreeSkeleton):
     def __init__(self, client: StoreClient, root: TreeNode, parent: QObject) -> None:
         """Makes a model without rows below an invisible root."""
         super().__init__(root, parent)
-        self._client = client
+        self.client = client
         self.query = ""
         self._revision = 0
         self._generation = 0
@@ -159,7 +163,7 @@ class TreeModel(TreeSkeleton):
                 self._fail(node, page, error)
 
         body = AskChildren(node.tree, node.path, self.query, page * PAGE, PAGE)
-        self._client.ask(body, owner=self, on_reply=on_reply, on_failure=on_failure)
+        self.client.ask(body, owner=self, on_reply=on_reply, on_failure=on_failure)
 
     def _answered(self, node: TreeNode, page: int, generation: int) -> bool:
         if generation != self._generation:

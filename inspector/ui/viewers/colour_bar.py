@@ -82,9 +82,7 @@ class ColourBar(QWidget):
     def _paint_bar(painter: QPainter, bar: QRectF, scale: Scale) -> None:
         values = np.linspace(scale.high, scale.low, _SAMPLES, dtype=np.float32)
         pixels = colourise(values[:, None], scale)
-        image = QImage(
-            pixels.tobytes(), 1, _SAMPLES, 4, QImage.Format.Format_RGBX8888
-        )
+        image = QImage(pixels.tobytes(), 1, _SAMPLES, 4, QImage.Format.Format_RGBX8888)
         painter.drawImage(bar, image)
 
     def _paint_special(self, painter: QPainter, top: float) -> None:

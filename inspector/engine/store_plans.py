@@ -1,0 +1,177 @@
+"""Plans of transfers, made while the mouse hovers and kept until the next ones.
+
+Metadata only. Trees are indexed once and the index is kept as long as its tree, so a
+hover over a large model is answered within a few milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from inspector.engine.messages import viewing
+from inspector.engine.store_state import StoreState
+from inspector.engine.store_viewing import ViewWorkers
+from inspector.errors import TransferError
+from inspector.variables.edit import Asked, Transfer
+from inspector.variables.path import TreePath, join
+from inspector.variables.plan import Plan, PlanRow, decide, make_plan
+from inspector.variables.tree import Node
+from inspector.variables.tree_index import TreeIndex
+
+_KEPT = 4
+"""Plans that are kept: a hover makes a new one, the open table needs its own."""
+
+_WORST = ("mismatch", "converted", "exact", "missing")
+"""Verdicts of a target node, the one that a branch shows first."""
+
+
+class PlanGoneError(TransferError):
+    """A plan was replaced by newer ones, or the target has changed since."""
+
+    def __init__(self) -> None:
+        """Says what to do."""
+        super().__init__(
+            "This plan is out of date: the target has changed since it was made",
+            hint="Drag the part again.",
+        )
+
+
+class _Kept:
+    """A plan with what is looked up in it."""
+
+    def __init__(self, plan: Plan, target: Node) -> None:
+        self.plan = plan
+        self.target = target
+        self._marks: dict[TreePath, str] | None = None
+
+    def mark(self, path: TreePath) -> str:
+        """Returns the worst verdict at or below a target path; may be empty."""
+        if self._marks is None:
+            self._marks = {}
+            for row in self.plan.rows:
+                if row.target is not None:
+                    self._add(row.target, str(row.verdict))
+        return self._marks.get(path, "")
+
+    def _add(self, path: TreePath, verdict: str) -> None:
+        assert self._marks is not None
+        rank = _WORST.index(verdict)
+        for depth in range(len(path) + 1):
+            known = self._marks.get(path[:depth])
+            if known is None or rank < _WORST.index(known):
+                self._marks[path[:depth]] = verdict
+
+
+class Plans:
+    """Makes plans and answers for their rows."""
+
+    def __init__(self, state: StoreState, workers: ViewWorkers) -> None:
+        """Takes its collaborators."""
+        self._state = state
+        self._workers = workers
+        self._plans: OrderedDict[int, _Kept] = OrderedDict()
+        self._last = 0
+        self._indexes: OrderedDict[int, tuple[Node, TreeIndex]] = OrderedDict()
+
+    async def make(self, body: viewing.MakePlan) -> viewing.PlanInfo:
+        """Makes a plan; `viewing.PlanInfo` answers."""
+        source = self._state.tree(body.source)
+        target = self._state.target()
+        name = self._state.names().get(body.source, body.source)
+
+        def work() -> Plan:
+            return make_plan(
+                self._index(source),
+                self._index(target),
+                source_path=body.source_path,
+                target_path=body.target_path,
+                only=body.only or None,
+                source_id=body.source,
+                source_name=name,
+            )
+
+        plan = await self._workers.run(work)
+        self._last += 1
+        self._plans[self._last] = _Kept(plan, target)
+        while len(self._plans) > _KEPT:
+            self._plans.popitem(last=False)
+        return viewing.PlanInfo(
+            self._last,
+            name,
+            _asked_text(plan.asked),
+            plan.note,
+            tuple(plan.summary.items()),
+            len(plan.rows),
+            plan.exact,
+        )
+
+    async def rows(self, body: viewing.AskPlanRows) -> viewing.PlanPage:
+        """Answers a page of rows."""
+        plan = self._kept(body.plan).plan
+        wanted = [
+            (index, row)
+            for index, row in enumerate(plan.rows)
+            if not body.verdicts or row.verdict in body.verdicts
+        ]
+        page = wanted[body.start : body.start + min(body.count, 500)]
+        lines = tuple(_line(index, row) for index, row in page)
+        return viewing.PlanPage(lines, len(wanted))
+
+    async def marks(self, body: viewing.AskPlanMarks) -> viewing.PlanMarks:
+        """Answers how the plan marks target nodes."""
+        kept = self._kept(body.plan)
+        return viewing.PlanMarks(tuple(kept.mark(path) for path in body.paths))
+
+    def decide(self, body: viewing.ApplyPlan) -> Transfer:
+        """Returns the edit that a plan and the person's choices amount to.
+
+        Raises:
+            PlanGoneError: The plan was replaced, or the target has changed since.
+            TransferError: A choice is not possible, or nothing would be moved.
+        """
+        kept = self._kept(body.plan)
+        if kept.target is not self._state.target():
+            raise PlanGoneError
+        return decide(kept.plan, dict(body.choices))
+
+    def _kept(self, number: int) -> _Kept:
+        kept = self._plans.get(number)
+        if kept is None:
+            raise PlanGoneError
+        self._plans.move_to_end(number)
+        return kept
+
+    def _index(self, tree: Node) -> TreeIndex:
+        known = self._indexes.get(id(tree))
+        # An id alone could be that of a tree long gone; the kept pair holds its tree.
+        if known is not None and known[0] is tree:
+            return known[1]
+        index = TreeIndex(tree)
+        self._indexes[id(tree)] = (tree, index)
+        while len(self._indexes) > _KEPT:
+            self._indexes.popitem(last=False)
+        return index
+
+
+def _asked_text(asked: Asked) -> str:
+    origin = asked.source_name
+    if asked.source_path:
+        origin = f"{origin}:{join(asked.source_path)}"
+    only = f", {asked.only} only" if asked.only else ""
+    return f"{origin} → {join(asked.target_path) or 'the whole target'}{only}"
+
+
+def _line(index: int, row: PlanRow) -> viewing.PlanLine:
+    return viewing.PlanLine(
+        index,
+        str(row.verdict),
+        row.source,
+        row.target,
+        row.rule,
+        row.why,
+        row.source_shape,
+        row.target_shape,
+        row.source_dtype,
+        row.target_dtype,
+        row.choices,
+    )

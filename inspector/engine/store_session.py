@@ -1,0 +1,224 @@
+"""One session of the store: its collaborators, and who answers which message.
+
+Made when the window or a verb sends `Begin`; ended when its owner is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from inspector.document.journal import Journal
+from inspector.engine.client import EngineClient
+from inspector.engine.launch import clean_environment, engine_command
+from inspector.engine.messages import document, module, viewing
+from inspector.engine.store_engines import (
+    ModelSupervisor,
+    Notify,
+    OnProgress,
+    ReaderSupervisor,
+    StartEngine,
+)
+from inspector.engine.store_export import Exporter
+from inspector.engine.store_initial import InitialValues
+from inspector.engine.store_journal import SessionJournal
+from inspector.engine.store_numbers import LeafReader
+from inspector.engine.store_plans import Plans
+from inspector.engine.store_recipes import Recipes
+from inspector.engine.store_sources import Sources
+from inspector.engine.store_state import StoreState
+from inspector.engine.store_target import Target
+from inspector.engine.store_viewing import ViewWorkers
+from inspector.errors import ErrorInfo
+
+Answer = Callable[[Any, OnProgress], Awaitable[object]]
+"""Answers one class of message."""
+
+
+class Session:
+    """The session of one window or verb.
+
+    Attributes:
+        handlers: Class of message -> who answers it.
+    """
+
+    def __init__(
+        self, body: document.Begin, notify: Notify, journal: Journal | None
+    ) -> None:
+        """Makes the collaborators; no engine runs yet.
+
+        Args:
+            body: What the owner said of the session.
+            notify: Sends an event to the owner.
+            journal: Journal of the session; None for a private one.
+        """
+        self._notify = notify
+        self._state_dir = Path(body.state_dir)
+        self._scratch = _make_scratch(self._state_dir)
+        self._keep = True
+        self._state = StoreState()
+        self._state.python = body.python
+        self._journal = SessionJournal(journal, notify)
+        self._workers = ViewWorkers(self._state)
+        self._reader = ReaderSupervisor(_starter("reader", ""), notify)
+        self._model = ModelSupervisor(partial(_starter, "model"), notify, body.python)
+        self._sources = Sources(self._state, self._reader, self._workers, self._journal)
+        self._target = Target(self._state, self._model, self._journal)
+        self._initial = InitialValues(self._state, self._model, self._scratch)
+        self._state.initial = self._initial.table
+        self._exporter = Exporter(
+            self._state, self._sources, self._target, self._reader, self._initial
+        )
+        self._plans = Plans(self._state, self._workers)
+        self._numbers = LeafReader(self._state, self._reader, self._initial)
+        self._recipes = Recipes(
+            self._state, self._sources, self._journal, self._state_dir
+        )
+        self.handlers: Mapping[type, Answer] = self._queries() | self._edits()
+
+    @staticmethod
+    async def begin(body: document.Begin, notify: Notify) -> Session:
+        """Begins a session.
+
+        Raises:
+            SessionError: The state folder cannot be written.
+        """
+        journal = None if body.private else Journal.create(Path(body.state_dir))
+        return Session(body, notify, journal)
+
+    def _queries(self) -> dict[type, Answer]:
+        """Who answers what changes nothing."""
+        return {
+            document.Begin: self._info,
+            document.AskDocument: self._info,
+            document.RecheckSources: lambda *_: self._sources.recheck(),
+            document.AskSessions: lambda *_: self._recipes.sessions(),
+            document.DiscardSession: lambda body, _: self._recipes.discard(body),
+            document.SaveRecipe: lambda body, _: self._recipes.save(body),
+            document.Export: self._exporter.export,
+            document.StopModel: self._stop,
+            document.End: self._end,
+            module.ListModules: self._list_modules,
+            viewing.AskChildren: lambda body, _: self._workers.children(body),
+            viewing.Locate: lambda body, _: self._workers.locate(body),
+            viewing.Search: lambda body, _: self._workers.search(body),
+            viewing.Describe: lambda body, _: self._workers.describe(body),
+            viewing.AskListing: lambda body, _: self._workers.listing(body),
+            viewing.ReadStatistics: self._numbers.statistics,
+            viewing.ReadNumbers: self._numbers.numbers,
+            viewing.ReadPicture: self._numbers.picture,
+            viewing.MakePlan: lambda body, _: self._plans.make(body),
+            viewing.AskPlanRows: lambda body, _: self._plans.rows(body),
+            viewing.AskPlanMarks: lambda body, _: self._plans.marks(body),
+        }
+
+    def _edits(self) -> dict[type, Answer]:
+        """Who answers what changes the document; everybody is told of it."""
+        target = self._target
+        made: dict[type, Answer] = {
+            document.CloseSource: lambda body, _: self._sources.close(body),
+            document.AcceptSource: self._sources.accept,
+            document.LoadTarget: target.load,
+            document.LoadRecorded: lambda _, progress: target.load_recorded(progress),
+            document.CopyTarget: lambda body, _: target.copy(body),
+            document.SetSeed: lambda body, _: target.set_seed(body),
+            document.Undo: lambda *_: target.undo(),
+            document.Redo: lambda *_: target.redo(),
+            document.GoTo: lambda body, _: target.go_to(body),
+            document.OpenRecipe: self._recipes.open,
+            document.RestoreSession: self._recipes.restore,
+            viewing.ApplyPlan: lambda body, _: target.apply(self._plans.decide(body)),
+        }
+        for kind in (
+            document.RenameNode,
+            document.DeleteNodes,
+            document.CastNodes,
+            document.FillNodes,
+            document.TypeNumbers,
+        ):
+            made[kind] = lambda body, _: target.edit(body)
+        told = {kind: self._telling(answer) for kind, answer in made.items()}
+        return told | {document.OpenSource: self._open}
+
+    def _telling(self, answer: Answer) -> Answer:
+        async def told(body: object, progress: OnProgress) -> object:
+            changes = await answer(body, progress)
+            self._notify(changes)
+            return changes
+
+        return told
+
+    async def _open(self, body: document.OpenSource, progress: OnProgress) -> object:
+        info, changes = await self._sources.open(body, progress)
+        self._notify(changes)
+        return info
+
+    async def _info(self, _body: object, _progress: OnProgress) -> object:
+        return self._state.document_info()
+
+    async def _list_modules(
+        self, body: module.ListModules, progress: OnProgress
+    ) -> object:
+        if body.python:
+            await self._model.use_python(body.python)
+            self._state.python = body.python
+        return await self._model.ask(body, progress)
+
+    async def _stop(self, _body: object, _progress: OnProgress) -> None:
+        self._model.stop()
+
+    async def _end(self, _body: object, _progress: OnProgress) -> None:
+        self._keep = False
+
+    async def close(self) -> None:
+        """Ends the session: what its owner did not end is offered again."""
+        self._workers.close()
+        await self._model.close()
+        await self._reader.close()
+        self._journal.close(keep=self._keep)
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+
+def _starter(name: str, python: str) -> StartEngine:
+    """Returns what starts an engine; ours keeps our environment."""
+
+    def start(
+        on_event: Callable[[object], None], on_closed: Callable[[ErrorInfo], None]
+    ) -> EngineClient:
+        return EngineClient(
+            engine_command(name, python or None),
+            name=name,
+            env=clean_environment() if python else None,
+            on_event=on_event,
+            on_closed=on_closed,
+        )
+
+    return start
+
+
+_SCRATCH = "scratch-"
+
+
+def _make_scratch(state_dir: Path) -> Path:
+    """Makes the session's scratch folder and clears those of dead owners away."""
+    state_dir.mkdir(parents=True, exist_ok=True)
+    for folder in state_dir.glob(f"{_SCRATCH}*"):
+        pid = folder.name.removeprefix(_SCRATCH).partition("-")[0]
+        if pid.isdigit() and not _lives(int(pid)):
+            shutil.rmtree(folder, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"{_SCRATCH}{os.getpid()}-", dir=state_dir))
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,220 @@
+"""The lower part of the module dialog: arguments, inputs, call, seeds of one module.
+
+Builds the form from a `ModuleOffer` and reads a `ModuleSpec` back from it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QFormLayout,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.engine.messages.module import ModuleOffer, ModuleSpec
+from inspector.errors import LoadModuleError
+from inspector.ui.dialogs.module_form import UNGIVEN, FieldEditor
+from inspector.ui.dialogs.module_inputs import (
+    EXAMPLE,
+    PairRows,
+    inputs_of,
+    pairs_of,
+)
+from inspector.ui.theme import Theme
+
+
+class ReadSeedError(LoadModuleError):
+    """What was typed as the seed of an rng stream is no seed."""
+
+    def __init__(self, stream: str, text: str) -> None:
+        """Names the stream and what was typed."""
+        super().__init__(
+            f"‘{text}’ is no seed of the rng stream ‘{stream}’.",
+            hint="A seed is a whole number from 0 to 4294967295.",
+        )
+
+
+class ReadStaticError(LoadModuleError):
+    """A static argument of the call has a name or a value that cannot be used."""
+
+    def __init__(self, name: str, text: str) -> None:
+        """Names the argument and what was typed."""
+        super().__init__(
+            f"The static argument ‘{name}’ has no usable value: ‘{text}’.",
+            hint='Give a name, and JSON as value: true, false, 3, 0.5, "text".',
+        )
+
+
+_SEED_END = 1 << 32
+
+
+class ModulePage(QScrollArea):
+    """The form of one module.
+
+    Signals:
+        edited: The person changed something.
+    """
+
+    edited = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        """Starts without arguments; inputs and seeds are there from the start."""
+        super().__init__(parent)
+        self._theme = theme
+        self._editors: list[FieldEditor] = []
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setObjectName("modulePage")
+        self.setAccessibleName("Arguments, inputs and seeds")
+        content = QWidget(self)
+        self.setWidget(content)
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, 8, 0)
+        column.setSpacing(4)
+        self._arguments_caption = self._caption("Constructor arguments", content)
+        column.addWidget(self._arguments_caption)
+        self._form_host = QWidget(content)
+        self._form = self._make_form(self._form_host)
+        column.addWidget(self._form_host)
+        self.inputs = self._rows(
+            content, "moduleInputs", ("keyword", EXAMPLE), "Add input"
+        )
+        self.statics = self._rows(
+            content,
+            "moduleStatics",
+            ("name, e.g. train", "true"),
+            "Add static argument",
+        )
+        self.seeds = self._rows(content, "moduleSeeds", ("rng stream", "0"), "Add seed")
+        self.method = QLineEdit(content)
+        self.method.setPlaceholderText("__call__")
+        self.method.setObjectName("moduleMethod")
+        self.method.setAccessibleName("Method that init runs")
+        self.method.setFont(theme.mono_font())
+        self._call_caption = self._caption("Inputs of the call", content)
+        column.addWidget(self._call_caption)
+        column.addWidget(self.inputs)
+        column.addWidget(self._caption("Static arguments of the call", content))
+        column.addWidget(self.statics)
+        column.addWidget(self._caption("Seeds of init", content))
+        column.addWidget(self.seeds)
+        column.addWidget(self._caption("Method", content))
+        column.addWidget(self.method)
+        column.addStretch(1)
+
+    @staticmethod
+    def _make_form(host: QWidget) -> QFormLayout:
+        form = QFormLayout(host)
+        form.setContentsMargins(0, 0, 0, 0)
+        form.setSpacing(4)
+        form.setHorizontalSpacing(12)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        return form
+
+    def _caption(self, text: str, parent: QWidget) -> QLabel:
+        label = QLabel(text, parent)
+        label.setProperty("look", "small")
+        label.setContentsMargins(0, 8, 0, 0)
+        return label
+
+    def _rows(
+        self, parent: QWidget, name: str, captions: tuple[str, str], add_text: str
+    ) -> PairRows:
+        rows = PairRows(
+            self._theme, parent, name=name, captions=captions, add_text=add_text
+        )
+        rows.edited.connect(self.edited)
+        return rows
+
+    def show_offer(self, offer: ModuleOffer) -> None:
+        """Makes the form of a module, with its defaults."""
+        while self._form.rowCount():
+            self._form.removeRow(0)
+        self._editors = []
+        for field in offer.fields:
+            editor = FieldEditor(field, self._form_host)
+            editor.edited.connect(self.edited)
+            star = " *" if field.required else ""
+            label = QLabel(f"{field.name}{star}", self._form_host)
+            label.setBuddy(editor.widget)
+            label.setToolTip(editor.widget.toolTip())
+            self._form.addRow(label, editor.widget)
+            self._editors.append(editor)
+        self._arguments_caption.setText(
+            "Constructor arguments" if offer.fields else "No constructor arguments"
+        )
+        call = f" of __call__{offer.call}" if offer.call else " of the call"
+        self._call_caption.setText(f"Inputs{call}")
+        if not self.inputs.pairs():
+            self.inputs.set_pairs([("", "")])
+        if not self.seeds.pairs():
+            self.seeds.set_pairs([("params", "0")])
+
+    def show_spec(self, module: ModuleSpec) -> None:
+        """Fills in what is known of a module, e.g. what was used the last time."""
+        try:
+            kwargs = json.loads(module.kwargs)
+        except ValueError:
+            kwargs = {}
+        for editor in self._editors:
+            if editor.field.name in kwargs:
+                editor.set_value(kwargs[editor.field.name])
+        self.inputs.set_pairs(pairs_of(module.inputs) or [("", "")])
+        self.statics.set_pairs(list(module.statics))
+        seeds = [(stream, str(seed)) for stream, seed in module.seeds]
+        self.seeds.set_pairs(seeds or [("params", "0")])
+        self.method.setText(module.method)
+
+    def read_spec(self, spec: str, cwd: str) -> ModuleSpec:
+        """Returns what the form says.
+
+        Args:
+            spec: ``file.py:Name`` or ``package.module:Name``.
+            cwd: Folder for relative paths.
+
+        Raises:
+            LoadModuleError: A field holds something that means nothing there.
+        """
+        return ModuleSpec(
+            spec=spec,
+            kwargs=json.dumps(self._kwargs()),
+            inputs=inputs_of(self.inputs.pairs()),
+            method=self.method.text().strip(),
+            statics=tuple(_static(name, text) for name, text in self.statics.pairs()),
+            seeds=tuple(_seed(name, text) for name, text in self.seeds.pairs()),
+            cwd=cwd,
+        )
+
+    def _kwargs(self) -> dict[str, Any]:
+        given = {editor.field.name: editor.value() for editor in self._editors}
+        return {name: value for name, value in given.items() if value is not UNGIVEN}
+
+
+def _static(name: str, text: str) -> tuple[str, str]:
+    lowered = text.lower()
+    value = lowered if lowered in {"true", "false"} else text
+    value = "null" if text == "None" else value
+    try:
+        json.loads(value)
+    except ValueError:
+        raise ReadStaticError(name, text) from None
+    if not name.isidentifier():
+        raise ReadStaticError(name, text)
+    return name, value
+
+
+def _seed(stream: str, text: str) -> tuple[str, int]:
+    try:
+        seed = int(text)
+    except ValueError:
+        raise ReadSeedError(stream, text) from None
+    if not 0 <= seed < _SEED_END:
+        raise ReadSeedError(stream, text)
+    return stream or "params", seed

@@ -1,0 +1,186 @@
+"""Keeps what is expanded, chosen and scrolled to while a tree's rows come and go.
+
+Rows arrive page by page and may be replaced; places are remembered by path and
+taken up again as their rows arrive. One for each tree view, window's thread.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex
+from PySide6.QtWidgets import QAbstractItemView, QTreeView
+
+from inspector.engine.messages.viewing import Locate, Located
+from inspector.ui.models.roles import Role
+from inspector.ui.models.tree_model import TreeModel
+from inspector.ui.models.tree_node import TreeNode
+from inspector.variables.path import TreePath
+
+Place = tuple[str, TreePath]
+"""Tree and path."""
+
+_SMALL_TREE = 60
+_FILTER_BUDGET = 300
+
+
+class TreeState(QObject):
+    """Remembers the places of one view."""
+
+    def __init__(self, view: QTreeView, model: TreeModel) -> None:
+        """Watches a view and its model."""
+        super().__init__(view)
+        self._view, self._model = view, model
+        self._expanded: set[Place] = set()
+        self._collapsed: set[Place] = set()
+        self._whole: dict[Place, int] = {}
+        self._current: Place | None = None
+        self._wanted: Place | None = None
+        self._budget = _FILTER_BUDGET
+        view.expanded.connect(self._on_expanded)
+        view.collapsed.connect(self._on_collapsed)
+        view.selectionModel().currentChanged.connect(self._on_current)
+        model.rows_loaded.connect(self._on_rows_loaded)
+        model.modelReset.connect(self._on_reset)
+
+    def expand_all_below(self, tree: str, path: TreePath, limit: int) -> None:
+        """Expands everything below a node, at most ``limit`` branches of it."""
+        self._whole[tree, path] = limit
+        node = self._model.find(tree, path)
+        if node is not None:
+            self._expand_node(node)
+
+    def reveal(self, tree: str, path: TreePath) -> None:
+        """Makes a node current as soon as its row is there."""
+        self._wanted = (tree, path)
+        self._collapsed -= {(tree, path[:length]) for length in range(len(path))}
+        self._expanded |= {(tree, path[:length]) for length in range(len(path))}
+        self._follow()
+
+    def forget_query(self) -> None:
+        """Begins a new filter: its matches may be expanded anew."""
+        self._budget = _FILTER_BUDGET
+
+    def _follow(self) -> None:
+        """Walks towards the wanted node, loading the page that is missing next."""
+        if self._wanted is None:
+            return
+        tree, path = self._wanted
+        for length in range(len(path) + 1):
+            node = self._model.find(tree, path[:length])
+            if node is None:
+                self._locate(tree, path, length)
+                return
+            if length < len(path):
+                self._expand_node(node)
+        node = self._model.find(tree, path)
+        self._wanted = None
+        if node is not None:
+            index = self._model.index_of(node)
+            self._view.setCurrentIndex(index)
+            self._view.scrollTo(index, QAbstractItemView.ScrollHint.EnsureVisible)
+
+    def _locate(self, tree: str, path: TreePath, length: int) -> None:
+        """Asks which row a key has, then for the page of that row."""
+        parent = self._model.find(tree, path[: length - 1]) if length else None
+        if parent is None:
+            return
+
+        def on_located(located: Located) -> None:
+            if len(located.rows) < length:
+                self._wanted = None
+                return
+            if located.rows[length - 1] < len(parent.children):
+                self._model.want(parent, located.rows[length - 1])
+
+        self._model.client.ask(
+            Locate(tree, path, self._model.query),
+            owner=self,
+            on_reply=on_located,
+            on_failure=lambda _error: None,
+            slot="locate",
+        )
+
+    def _expand_node(self, node: TreeNode) -> None:
+        index = self._model.index_of(node)
+        if index.isValid() and not self._view.isExpanded(index) and node.children:
+            self._view.expand(index)
+            # What is already there below may have been expanded before, too.
+            self._restore(node, 0, len(node.children) - 1)
+
+    def _restore(self, parent: TreeNode, first: int, last: int) -> None:
+        for position in range(first, min(last + 1, len(parent.children))):
+            child = parent.children[position]
+            if child is not None and child.children and self._wants_expanded(child):
+                self._expand_node(child)
+
+    def _wants_expanded(self, node: TreeNode) -> bool:
+        place = (node.tree, node.path)
+        if place in self._collapsed:
+            return False
+        if place in self._expanded:
+            return True
+        row = node.row
+        if self._model.query and row is not None:
+            if row.matches or self._budget <= 0:
+                return False
+            self._budget -= 1
+            return True
+        if self._in_whole(place):
+            return True
+        return node.is_root or (row is not None and _is_small(node))
+
+    def _in_whole(self, place: Place) -> bool:
+        tree, path = place
+        for length in range(len(path) + 1):
+            key = (tree, path[:length])
+            if self._whole.get(key, 0) > 0:
+                self._whole[key] -= 1
+                return True
+        return False
+
+    def _place(self, index: QModelIndex | QPersistentModelIndex) -> Place | None:
+        path = index.data(Role.PATH)
+        return None if path is None else (index.data(Role.TREE), path)
+
+    def _on_expanded(self, index: QModelIndex) -> None:
+        place = self._place(index)
+        node = self._model.node(index)
+        if place is None or node is None:
+            return
+        self._collapsed.discard(place)
+        if not self._model.query:
+            self._expanded.add(place)
+        self._restore(node, 0, len(node.children) - 1)
+
+    def _on_collapsed(self, index: QModelIndex) -> None:
+        place = self._place(index)
+        if place is not None:
+            self._expanded.discard(place)
+            self._whole.pop(place, None)
+            self._collapsed.add(place)
+
+    def _on_current(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        place = self._place(current) if current.isValid() else None
+        if place is not None:
+            self._current = place
+
+    def _on_rows_loaded(self, node: TreeNode, first: int, last: int) -> None:
+        if node.gone:
+            return
+        self._restore(node, first, last)
+        self._follow()
+        if not self._view.currentIndex().isValid() and self._current is not None:
+            found = self._model.find(*self._current)
+            if found is not None:
+                self._view.setCurrentIndex(self._model.index_of(found))
+
+    def _on_reset(self) -> None:
+        self._wanted = None
+
+
+def _is_small(node: TreeNode) -> bool:
+    """Whether the whole tree of a node is small enough to show at once."""
+    top = node
+    while top.parent is not None and not top.is_root:
+        top = top.parent
+    rows = [top.row] if top.row else [c.row for c in top.children if c is not None]
+    return sum(row.leaves for row in rows if row is not None) <= _SMALL_TREE

@@ -1,0 +1,261 @@
+"""Where the parts of the main window stand, and remembering it.
+
+Docks, toolbar and menus are made here from parts that the window hands over; the
+layout is kept in the settings file of the state folder. No part's meaning is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QByteArray, QSettings, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QHBoxLayout,
+    QMainWindow,
+    QMenuBar,
+    QSizePolicy,
+    QTabWidget,
+    QToolBar,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.ui.actions import ActionId, ActionSet, Menu
+from inspector.ui.banner import BannerStack
+from inspector.ui.dock_title import DockTitle, PanelFrame
+from inspector.ui.theme import Theme
+from inspector.ui.tokens import SPACE
+
+_GEOMETRY = "window/geometry"
+_STATE = "window/state"
+# Raised when the docks are others, so that an old layout is not laid over them.
+_VERSION = 1
+
+_SIZE = (1440, 900)
+_LOWER_HEIGHT = 210
+_DOCK_AREA = Qt.DockWidgetArea
+
+
+@dataclass(frozen=True, slots=True)
+class Docks:
+    """The docks of the window."""
+
+    sources: QDockWidget
+    details: QDockWidget
+    plan: QDockWidget
+    history: QDockWidget
+    log: QDockWidget
+
+
+def make_docks(
+    window: QMainWindow,
+    theme: Theme,
+    *,
+    sources: tuple[QWidget, DockTitle],
+    details: QWidget,
+    lower: dict[str, QWidget],
+) -> Docks:
+    """Makes the docks around the target.
+
+    Args:
+        window: The window.
+        theme: Colours.
+        sources: Panel of the sources and its title.
+        details: Panel of the details.
+        lower: Title -> panel of each tab below: plan, history, log.
+    """
+    window.setDockNestingEnabled(True)
+    window.setDockOptions(
+        QMainWindow.DockOption.AllowTabbedDocks
+        | QMainWindow.DockOption.AllowNestedDocks
+        | QMainWindow.DockOption.GroupedDragging
+    )
+    window.setTabPosition(_DOCK_AREA.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+    window.setCorner(Qt.Corner.BottomLeftCorner, _DOCK_AREA.BottomDockWidgetArea)
+    window.setCorner(Qt.Corner.BottomRightCorner, _DOCK_AREA.BottomDockWidgetArea)
+    left = _dock(window, "Sources", sources[0], sources[1])
+    right = _dock(
+        window,
+        "Details",
+        PanelFrame(details, window),
+        DockTitle(theme, "Details", window),
+    )
+    window.addDockWidget(_DOCK_AREA.LeftDockWidgetArea, left)
+    window.addDockWidget(_DOCK_AREA.RightDockWidgetArea, right)
+    made = [
+        _dock(window, title, _framed(panel, window), None)
+        for title, panel in lower.items()
+    ]
+    for dock in made:
+        window.addDockWidget(_DOCK_AREA.BottomDockWidgetArea, dock)
+    for dock in made[1:]:
+        window.tabifyDockWidget(made[0], dock)
+    made[0].hide()
+    made[1].raise_()
+    return Docks(left, right, made[0], made[1], made[2])
+
+
+def make_center(
+    panel: QWidget, title: DockTitle, banners: BannerStack, parent: QWidget
+) -> QWidget:
+    """Returns the middle of the window: messages, title and panel of the target."""
+    center = QWidget(parent)
+    column = QVBoxLayout(center)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    column.addWidget(banners)
+    column.addWidget(title)
+    column.addWidget(panel, 1)
+    return center
+
+
+def make_toolbar(window: QMainWindow, actions: ActionSet) -> QToolBar:
+    """Makes the toolbar: open, undo, the search in the middle, export."""
+    bar = QToolBar("Toolbar", window)
+    bar.setObjectName("toolBar")
+    bar.setMovable(False)
+    bar.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+    for action_id in (ActionId.OPEN, ActionId.OPEN_MODULE):
+        bar.addWidget(_button(bar, actions, action_id, with_text=True))
+    bar.addSeparator()
+    for action_id in (ActionId.UNDO, ActionId.REDO):
+        bar.addWidget(_button(bar, actions, action_id, with_text=False))
+    bar.addWidget(_stretch(bar))
+    search = _button(bar, actions, ActionId.COMMAND_PALETTE, with_text=True)
+    search.setText("Search or run a command…   Ctrl+K")
+    search.setProperty("look", "search")
+    search.setMinimumWidth(260)
+    search.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+    bar.addWidget(search)
+    bar.addWidget(_stretch(bar))
+    export = _button(bar, actions, ActionId.EXPORT, with_text=True)
+    export.setProperty("look", "primary")
+    export.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+    bar.addWidget(export)
+    window.addToolBar(bar)
+    return bar
+
+
+def fill_menus(bar: QMenuBar, actions: ActionSet, panels: Docks) -> None:
+    """Makes the menus from the table, and entries that open closed panels."""
+    for name in Menu:
+        menu = bar.addMenu(str(name))
+        menu.setObjectName(f"menu{name.name.title()}")
+        for action in actions.in_menu(name):
+            if action is None:
+                menu.addSeparator()
+            else:
+                menu.addAction(action)
+        if name is Menu.VIEW:
+            shown = menu.addMenu("&Panels")
+            shown.setObjectName("menuPanels")
+            for dock in (panels.sources, panels.details, panels.history, panels.log):
+                shown.addAction(dock.toggleViewAction())
+
+
+def restore(window: QMainWindow, settings: QSettings, docks: Docks) -> None:
+    """Puts everything where it was last, or where it belongs at first."""
+    place_at_first(window, docks)
+    geometry, state = settings.value(_GEOMETRY), settings.value(_STATE)
+    if isinstance(geometry, QByteArray):
+        window.restoreGeometry(geometry)
+    if isinstance(state, QByteArray):
+        window.restoreState(state, _VERSION)
+    # A plan is of the moment; it opens with the next drop.
+    docks.plan.hide()
+
+
+def remember(window: QMainWindow, settings: QSettings) -> None:
+    """Keeps where everything is."""
+    settings.setValue(_GEOMETRY, window.saveGeometry())
+    settings.setValue(_STATE, window.saveState(_VERSION))
+
+
+def place_at_first(window: QMainWindow, docks: Docks) -> None:
+    """Sizes window and docks as they are at the first start."""
+    available = QGuiApplication.primaryScreen().availableSize()
+    width = min(_SIZE[0], available.width())
+    height = min(_SIZE[1], available.height())
+    window.resize(width, height)
+    share_out(window, docks, width, height)
+
+
+def share_out(window: QMainWindow, docks: Docks, width: int, height: int) -> None:
+    """Gives the docks their parts of the window."""
+    side = [docks.sources, docks.details]
+    parts = [int(width * 0.31), int(width * 0.30)]
+    window.resizeDocks(side, parts, Qt.Orientation.Horizontal)
+    lower = min(_LOWER_HEIGHT, int(height * 0.27))
+    window.resizeDocks([docks.history], [lower], Qt.Orientation.Vertical)
+
+
+def reset(window: QMainWindow, docks: Docks) -> None:
+    """Puts every dock back where it was at the first start."""
+    for dock, area in (
+        (docks.sources, _DOCK_AREA.LeftDockWidgetArea),
+        (docks.details, _DOCK_AREA.RightDockWidgetArea),
+        (docks.plan, _DOCK_AREA.BottomDockWidgetArea),
+        (docks.history, _DOCK_AREA.BottomDockWidgetArea),
+        (docks.log, _DOCK_AREA.BottomDockWidgetArea),
+    ):
+        dock.setFloating(False)
+        window.addDockWidget(area, dock)
+        dock.setVisible(dock is not docks.plan)
+    window.tabifyDockWidget(docks.plan, docks.history)
+    window.tabifyDockWidget(docks.history, docks.log)
+    docks.history.raise_()
+    share_out(window, docks, window.width(), window.height())
+
+
+def _dock(
+    window: QMainWindow, title: str, panel: QWidget, bar: DockTitle | None
+) -> QDockWidget:
+    dock = QDockWidget(title, window)
+    dock.setObjectName(f"dock{title}")
+    dock.setAccessibleName(title)
+    dock.setWidget(panel)
+    if bar is None:
+        # Tabs name the lower panels; dragging a tab moves its dock.
+        bar_widget: QWidget = QWidget(dock)
+        bar_widget.setFixedHeight(0)
+    else:
+        bar.closes(dock)
+        bar_widget = bar
+    dock.setTitleBarWidget(bar_widget)
+    return dock
+
+
+def _framed(panel: QWidget, window: QWidget) -> QWidget:
+    if panel.property("look") == "panel":
+        return panel
+    return PanelFrame(panel, window)
+
+
+def _button(
+    bar: QToolBar, actions: ActionSet, action_id: ActionId, *, with_text: bool
+) -> QToolButton:
+    action = actions[action_id]
+    button = QToolButton(bar)
+    button.setDefaultAction(action)
+    button.setObjectName(f"toolbar.{action_id}")
+    button.setAccessibleName(str(action.property("accessibleName")))
+    button.setProperty("look", "button")
+    style = Qt.ToolButtonStyle
+    button.setToolButtonStyle(
+        style.ToolButtonTextBesideIcon if with_text else style.ToolButtonIconOnly
+    )
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    if with_text:
+        button.setText(action.text().replace("&", "").removeprefix("Load "))
+    return button
+
+
+def _stretch(bar: QToolBar) -> QWidget:
+    space = QWidget(bar)
+    space.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+    row = QHBoxLayout(space)
+    row.setContentsMargins(0, 0, SPACE, 0)
+    return space

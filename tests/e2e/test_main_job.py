@@ -1,0 +1,116 @@
+"""The main job in the real window: open, drag, export, load elsewhere, undo.
+
+The exported files are judged by `plain_check`, a program that does not know ours.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+
+from tests.e2e.desktop import Desktop
+from tests.e2e.program import SAMPLE, SAMPLE_ARGUMENTS, Program, running
+from tests.e2e.waiting import wait_for
+
+LIBRARIES = ("jaxlib", "tensorstore", "h5py")
+"""Native libraries that the window and the store must not load. JAX, Flax and Orbax
+cannot be imported without the first one."""
+
+PLAIN_CHECK = Path(__file__).with_name("plain_check.py")
+
+
+def marks(program: Program, *below: str) -> set[str]:
+    """Returns what the rows below a target path say of their origin."""
+    tree = program.tree("targetTree")
+    return {row.mark for path, row in tree.items() if path[: len(below)] == below}
+
+
+def drag_encoder(program: Program) -> None:
+    """Drags the trained encoder onto the backbone; its plan shows meanwhile."""
+    start = program.row("sourceTree", "digits", "params", "encoder").cell.rect
+    end = program.row("targetTree", "params", "backbone").cell.rect
+    program.drag(start, end, lambda: program.wait_said("would fill 15 exact"))
+    wait_for(
+        lambda: marks(program, "params", "backbone") == {"exact"},
+        "the marks of the backbone",
+        seen=lambda: program.tree("targetTree"),
+    )
+
+
+def export(program: Program, path: Path) -> str:
+    """Exports the target with the keyboard; returns the seed that the dialog shows."""
+    program.key("ctrl+e")
+    field = wait_for(
+        lambda: w if (w := program.find("exportPath")) and "focused" in w.states else 0,
+        "the field of the path",
+        seen=program.said,
+    )
+    assert isinstance(field.text, str)
+    seed = program.widget("seed.params").text
+    program.key("ctrl+a")
+    program.type(str(path))
+    program.key("Return")
+    wait_for(path.exists, f"{path.name}", seen=program.said)
+    wait_for(lambda: program.find("exportDialog") is None, "the end of the export")
+    return seed
+
+
+def native_libraries(process: psutil.Process) -> set[str]:
+    """Returns which of `LIBRARIES` a process has loaded."""
+    files = [one.path for one in process.memory_maps()]
+    return {name for name in LIBRARIES for file in files if f"/{name}/" in file}
+
+
+def judge(exported: Path, seed: str, folder: Path) -> subprocess.Popen[str]:
+    """Starts the check of an exported file; nothing leads it to our package."""
+    words = [str(PLAIN_CHECK), str(exported), str(SAMPLE), seed]
+    return subprocess.Popen(
+        [sys.executable, "-P", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+    )
+
+
+def test_dragged_encoder_gives_the_same_numbers_in_training_code(
+    screen: Desktop, tmp_path: Path
+) -> None:
+    files = [tmp_path / "classifier", tmp_path / "classifier.msgpack"]
+    with running(screen, *SAMPLE_ARGUMENTS, home=tmp_path / "home") as program:
+        program.row("targetTree", "params", "backbone", "conv1", "kernel")
+        assert marks(program) == {"initial"}
+        drag_encoder(program)
+        assert program.row("targetTree", "params", "head").mark == "initial"
+        assert program.row("targetTree", "batch_stats", "backbone").mark == "exact"
+        assert program.row("targetTree", "params").mark == "initial"
+        assert len(program.table("historyList")) == 2
+        seeds = [export(program, file) for file in files]
+        program.key("ctrl+z")
+        wait_for(lambda: marks(program) == {"initial"}, "the undo", seen=program.said)
+        (store,) = program.engines("store")
+        (reader,) = program.engines("reader")
+        assert native_libraries(psutil.Process(program.pid)) == set()
+        assert native_libraries(store) == set()
+        assert native_libraries(reader) == {"tensorstore"}
+        assert any("jaxlib" in native_libraries(p) for p in program.engines("model"))
+        program.key("ctrl+q")
+        assert program.wait_exit() == 0
+        program.wait_gone()
+        assert "Traceback" not in program.output()
+    checks = [judge(*one, tmp_path) for one in zip(files, seeds, strict=True)]
+    for check in checks:
+        answer, said = check.communicate()
+        assert check.returncode == 0, said
+        assert json.loads(answer) == {
+            "differing": [],
+            "leaves": 19,
+            "same_features": True,
+            "same_outputs": True,
+            "shape": [360, 2],
+            "knows_inspector": False,
+        }
