@@ -20,6 +20,11 @@ def main(argv: list[str] | None = None) -> int:
         Exit status: 0 done, 1 the request could not be met, 2 usage.
     """
     arguments = sys.argv[1:] if argv is None else argv
+    if arguments[:2] == ["engine", "orbax-check"]:
+        from inspector.formats import orbax_check_child  # noqa: PLC0415 - see above
+
+        orbax_check_child.main()
+        return 0
     if arguments[:1] == ["engine"]:
         from inspector.engine.launch_serve import serve  # noqa: PLC0415 - see above
 

@@ -25,7 +25,7 @@ from inspector.formats.msgpack_scan import (
     Scanner,
     UnknownItem,
 )
-from inspector.formats.safe_files import FilePool, SafeFile
+from inspector.formats.safe_files import FilePool
 from inspector.formats.shards import ShardIndex, read_index
 from inspector.variables import dtypes
 from inspector.variables.leaf import Kind, Leaf
@@ -51,9 +51,10 @@ def open_msgpack(path: Path, source: str) -> ListedCheckpoint:
     """
     pool = FilePool()
     listing = Listing(source, files=[path])
-    item = scan_file(path)
-    MsgpackLister(path, pool, listing).add((), _split_flat(item))
-    return ListedCheckpoint("msgpack", path, listing, pool)
+    with pool.closed_on_error():
+        item = scan_file(path, pool)
+        MsgpackLister(path, pool, listing).add((), _split_flat(item))
+        return ListedCheckpoint("msgpack", path, listing, pool)
 
 
 def open_msgpack_shards(index_path: Path, source: str) -> ListedCheckpoint:
@@ -70,7 +71,7 @@ def open_msgpack_shards(index_path: Path, source: str) -> ListedCheckpoint:
     listing = Listing(source, files=[index_path])
     for shard in index.files():
         try:
-            item = scan_file(shard)
+            item = scan_file(shard, pool)
         except ReadFileError as error:
             add_missing_shard(listing, index, shard, error)
             continue
@@ -103,20 +104,21 @@ def check_total(listing: Listing, index: ShardIndex) -> None:
         )
 
 
-def scan_file(path: Path) -> Item:
+def scan_file(path: Path, pool: FilePool) -> Item:
     """Scans a msgpack file without reading the payload of any array.
+
+    Args:
+        path: The file.
+        pool: Keeps it open for reading what was found.
 
     Raises:
         ReadFileError: As `Scanner.scan`, or the file cannot be opened or is empty.
     """
-    file = SafeFile(path)
-    try:
-        if file.size == 0:
-            raise ReadFileTruncatedError(path, ends_at=0, promised=1)
-        with mmap.mmap(file.descriptor, 0, access=mmap.ACCESS_READ) as buffer:
-            return Scanner(buffer, path).scan()
-    finally:
-        file.close()
+    file = pool.open(path)
+    if file.size == 0:
+        raise ReadFileTruncatedError(path, ends_at=0, promised=1)
+    with mmap.mmap(file.descriptor, 0, access=mmap.ACCESS_READ) as buffer:
+        return Scanner(buffer, path).scan()
 
 
 def _split_flat(item: Item, *, force: bool = False) -> Item:

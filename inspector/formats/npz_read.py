@@ -85,33 +85,33 @@ def open_npz(path: Path, source: str) -> ListedCheckpoint:
     """
     pool = FilePool()
     listing = Listing(source, files=[path])
-    file = SafeFile(path)
+    with pool.closed_on_error():
+        _list_members(pool.open(path), pool, listing)
+        return ListedCheckpoint("npz", path, listing, pool)
+
+
+def _list_members(file: SafeFile, pool: FilePool, listing: Listing) -> None:
     entries: dict[str, Entry] = {}
     description: Mapping[str, Any] | None = None
-    try:
-        for member in read_directory(path):
-            name = member.filename.removesuffix(".npy")
-            if name in entries:
-                listing.warnings.append(
-                    f"{name} is in the file more than once; the last one is shown."
-                )
-            if name == inspector_tree.NAME:
-                description = _read_description(path, file, pool, member)
-            else:
-                entries[name] = _entry(file, pool, member)
-    finally:
-        file.close()
+    for member in read_directory(file):
+        name = member.filename.removesuffix(".npy")
+        if name in entries:
+            listing.warnings.append(
+                f"{name} is in the file more than once; the last one is shown."
+            )
+        if name == inspector_tree.NAME:
+            description = _read_description(file, pool, member)
+        else:
+            entries[name] = _entry(file, pool, member)
     place_entries(listing, entries, description)
-    return ListedCheckpoint("npz", path, listing, pool)
 
 
-def read_directory(path: Path) -> list[zipfile.ZipInfo]:
+def read_directory(file: SafeFile) -> list[zipfile.ZipInfo]:
     """Reads the directory of a zip file; folders are left out.
 
     Raises:
         ReadFileError: There is none, or it is damaged.
     """
-    file = SafeFile(path)
     try:
         with (
             open(file.descriptor, "rb", closefd=False) as raw,
@@ -120,16 +120,14 @@ def read_directory(path: Path) -> list[zipfile.ZipInfo]:
             return [info for info in archive.infolist() if not info.is_dir()]
     except (zipfile.BadZipFile, struct.error, OSError, ValueError) as error:
         raise ReadFileDamagedError(
-            path,
+            file.path,
             problem=f"its zip directory cannot be read ({error}); the end of the file "
             f"may be missing, it ends at byte {file.size:,}",
         ) from error
     except (NotImplementedError, OverflowError, MemoryError) as error:
         raise ReadFileDamagedError(
-            path, problem=f"its zip directory: {error}"
+            file.path, problem=f"its zip directory: {error}"
         ) from error
-    finally:
-        file.close()
 
 
 def _entry(file: SafeFile, pool: FilePool, member: zipfile.ZipInfo) -> Entry:
@@ -280,7 +278,7 @@ def _text_leaf(reader: StridedArray, stored: int) -> Leaf:
 
 
 def _read_description(
-    path: Path, file: SafeFile, pool: FilePool, member: zipfile.ZipInfo
+    file: SafeFile, pool: FilePool, member: zipfile.ZipInfo
 ) -> Mapping[str, Any]:
     """Reads the member ``inspector.tree``: plain JSON, without an npy header.
 
@@ -289,13 +287,13 @@ def _read_description(
     """
     if member.file_size > METADATA_LIMIT:
         raise ReadFileDamagedError(
-            path, problem=f"{member.file_size:,} bytes of metadata are too many"
+            file.path, problem=f"{member.file_size:,} bytes of metadata are too many"
         )
     try:
         source = _member_source(file, pool, member)
         content = json.loads(_peek(source, 0, source.nbytes))
     except (LeafFault, ValueError, RecursionError) as error:
         raise ReadFileDamagedError(
-            path, problem=f"its member {inspector_tree.NAME}: {error}"
+            file.path, problem=f"its member {inspector_tree.NAME}: {error}"
         ) from error
     return content if isinstance(content, dict) else {}

@@ -57,9 +57,10 @@ def open_item(folder: Path, source: str) -> ListedCheckpoint:
     _read_checkpoint_metadata(folder, listing)
     if TEMPORARY in folder.name:
         listing.incomplete = "its folder's name says that it was not finished"
-    add_item(folder, (), listing, pool)
-    _check_marker(folder, listing)
-    return ListedCheckpoint("orbax", folder, listing, pool)
+    with pool.closed_on_error():
+        add_item(folder, (), listing, pool)
+        _check_marker(folder, listing)
+        return ListedCheckpoint("orbax", folder, listing, pool)
 
 
 def open_step(folder: Path, source: str) -> ListedCheckpoint:
@@ -85,11 +86,12 @@ def open_step(folder: Path, source: str) -> ListedCheckpoint:
             hint="It was not written to its end, or not copied whole.",
         )
     single = len(items) == 1 and items[0].name in _NO_LEVEL
-    for item in items:
-        prefix = () if single else (item.name.partition(TEMPORARY)[0],)
-        add_item(item, prefix, listing, pool, handlers.get(item.name, ""))
-    _check_marker(folder, listing)
-    return ListedCheckpoint("orbax", folder, listing, pool)
+    with pool.closed_on_error():
+        for item in items:
+            prefix = () if single else (item.name.partition(TEMPORARY)[0],)
+            add_item(item, prefix, listing, pool, handlers.get(item.name, ""))
+        _check_marker(folder, listing)
+        return ListedCheckpoint("orbax", folder, listing, pool)
 
 
 def _read_checkpoint_metadata(folder: Path, listing: Listing) -> dict[str, str]:

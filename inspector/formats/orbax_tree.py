@@ -97,7 +97,7 @@ class TreeLister:
         if structure is not None:
             self._add_structure(structure, self._inline_leaves(aggregate))
         elif has_aggregate:
-            item = scan_file(aggregate)
+            item = scan_file(aggregate, self._pool)
             self._lister(aggregate, self._listing).add(self._prefix, item)
         else:
             self._add_names()
@@ -138,7 +138,9 @@ class TreeLister:
             return None
         inline = Listing(self._listing.source)
         try:
-            self._lister(aggregate, inline).add(self._prefix, scan_file(aggregate))
+            self._lister(aggregate, inline).add(
+                self._prefix, scan_file(aggregate, self._pool)
+            )
         except ReadFileError as error:
             self._warn(f"{AGGREGATE} is ignored: {error.message}")
             return None

@@ -178,7 +178,11 @@ def _refuse_foreign(path: Path, head: bytes) -> None:
 
 
 def _recognise_zip(path: Path) -> FileKind:
-    names = [member.filename for member in read_directory(path)]
+    file = SafeFile(path)
+    try:
+        names = [member.filename for member in read_directory(file)]
+    finally:
+        file.close()
     if any(name.endswith("data.pkl") for name in names):
         raise ReadFileForeignError(
             path, what=f"This is a PyTorch file. {_CONVERT}", hint=_TORCH_HINT

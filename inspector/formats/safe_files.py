@@ -1,21 +1,24 @@
 """Opening files that somebody else made, without trusting what they are.
 
 A FIFO or a device in place of a file would hang the process for ever, so every file
-is looked at before it is opened and again once it is open. Descriptors stay open as
-long as the checkpoint does, so that a file that is replaced meanwhile is still read
-whole. Used by every reader; knows no format.
+is looked at before it is opened and again once it is open. The file that was listed
+stays open as long as the checkpoint does, so that one that is replaced meanwhile is
+still read as it was. Used by every reader; knows no format.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import stat
 from collections import OrderedDict
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from inspector.errors import ReadFileError
 from inspector.formats.faults import (
     LeafFault,
     ReadFileAccessError,
@@ -150,6 +153,7 @@ class SafeFile:
             ReadFileError: As `open_regular`.
         """
         self.path = path
+        self._lock = Lock()
         self._descriptor = open_regular(path)
         self.size = os.fstat(self._descriptor).st_size
 
@@ -167,7 +171,7 @@ class SafeFile:
         done = 0
         while done < len(buffer):
             try:
-                count = os.preadv(self._descriptor, [buffer[done:]], offset + done)
+                count = self._pread(offset + done, buffer[done:])
             except OSError as error:
                 raise LeafFault(
                     problem=f"{self.path}: {error.strerror or error}"
@@ -178,6 +182,16 @@ class SafeFile:
                     f"{offset + len(buffer):,} are needed"
                 )
             done += count
+
+    def _pread(self, offset: int, buffer: memoryview) -> int:
+        """Reads some bytes by position; Windows can only seek and read."""
+        if hasattr(os, "preadv"):
+            return os.preadv(self._descriptor, [buffer], offset)
+        with self._lock:
+            os.lseek(self._descriptor, offset, os.SEEK_SET)
+            data = os.read(self._descriptor, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
 
     def read(self, offset: int, length: int) -> bytes:
         """Reads exactly ``length`` bytes.
@@ -209,6 +223,24 @@ class FilePool:
         self._files: OrderedDict[Path, SafeFile] = OrderedDict()
         self._lock = Lock()
 
+    @contextlib.contextmanager
+    def closed_on_error(self) -> Iterator[None]:
+        """Closes every file when the block raises; for whoever opens a checkpoint."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
+
+    def open(self, path: Path) -> SafeFile:
+        """Opens a file while it is listed, so that the same one is read later.
+
+        Raises:
+            ReadFileError: As `open_regular`.
+        """
+        with self._lock:
+            return self._get(path)
+
     def read_into(self, path: Path, offset: int, buffer: memoryview) -> None:
         """Fills a buffer from a file, opening it when needed.
 
@@ -217,15 +249,16 @@ class FilePool:
         """
         # Reading under the lock keeps another thread from closing the file.
         with self._lock:
-            self._get(path).read_into(offset, buffer)
+            try:
+                file = self._get(path)
+            except ReadFileError as error:
+                raise LeafFault(problem=f"{path}: {error.message}") from error
+            file.read_into(offset, buffer)
 
     def _get(self, path: Path) -> SafeFile:
         file = self._files.get(path)
         if file is None:
-            try:
-                file = SafeFile(path)
-            except (ReadFileAccessError, ReadFileForeignError) as error:
-                raise LeafFault(problem=f"{path}: {error.message}") from error
+            file = SafeFile(path)
             self._files[path] = file
             if len(self._files) > _OPEN_FILES:
                 self._files.popitem(last=False)[1].close()

@@ -25,7 +25,7 @@ from inspector.formats.faults import (
 )
 from inspector.formats.listed import ListedCheckpoint, Listing, place_entries
 from inspector.formats.msgpack_read import add_missing_shard, check_total
-from inspector.formats.safe_files import FilePool, SafeFile, parse_json
+from inspector.formats.safe_files import FilePool, parse_json
 from inspector.formats.shards import read_index
 from inspector.variables import dtypes
 from inspector.variables.leaf import Kind, Leaf
@@ -82,12 +82,13 @@ def open_safetensors(path: Path, source: str) -> ListedCheckpoint:
     """
     pool = FilePool()
     listing = Listing(source, files=[path])
-    header = read_header(path)
-    listing.custom.update(header.metadata)
-    description = _description(listing, header, path)
-    entries = _entries(path, header, pool)
-    place_entries(listing, entries, description)
-    return ListedCheckpoint("safetensors", path, listing, pool)
+    with pool.closed_on_error():
+        header = read_header(path, pool)
+        listing.custom.update(header.metadata)
+        description = _description(listing, header, path)
+        entries = _entries(path, header, pool)
+        place_entries(listing, entries, description)
+        return ListedCheckpoint("safetensors", path, listing, pool)
 
 
 def open_safetensors_shards(index_path: Path, source: str) -> ListedCheckpoint:
@@ -105,7 +106,7 @@ def open_safetensors_shards(index_path: Path, source: str) -> ListedCheckpoint:
     entries: dict[str, tuple[Leaf, ArrayReader | None]] = {}
     for shard in index.files():
         try:
-            header = read_header(shard)
+            header = read_header(shard, pool)
         except ReadFileError as error:
             add_missing_shard(listing, index, shard, error)
             continue
@@ -117,14 +118,14 @@ def open_safetensors_shards(index_path: Path, source: str) -> ListedCheckpoint:
     return ListedCheckpoint("safetensors", index_path, listing, pool)
 
 
-def read_header(path: Path) -> _Header:
-    """Reads and checks the header of a file.
+def read_header(path: Path, pool: FilePool) -> _Header:
+    """Reads and checks the header of a file, which stays open in the pool.
 
     Raises:
         ReadFileError: The file ends early, or the header contradicts itself:
             overlapping or missing bytes, sizes that do not fit shapes.
     """
-    file = SafeFile(path)
+    file = pool.open(path)
     try:
         length = int.from_bytes(file.read(0, _LENGTH_BYTES), "little")
         if length > HEADER_LIMIT:
@@ -132,11 +133,8 @@ def read_header(path: Path) -> _Header:
                 path, problem=f"a header of {length:,} bytes is beyond the format"
             )
         data = file.read(_LENGTH_BYTES, length)
-        size = file.size
     except LeafFault as error:
         raise ReadFileDamagedError(path, problem=error.problem) from error
-    finally:
-        file.close()
     content = parse_json(data, path)
     if not isinstance(content, dict):
         raise ReadFileDamagedError(path, problem="its header is no JSON object")
@@ -147,7 +145,7 @@ def read_header(path: Path) -> _Header:
     tensors = {
         name: _tensor(path, name, entry, start) for name, entry in content.items()
     }
-    _check_layout(path, tensors, start, size)
+    _check_layout(path, tensors, start, file.size)
     return _Header(tensors, {key: str(value) for key, value in metadata.items()})
 
 

@@ -310,5 +310,5 @@ def survey(
         if error:
             return Survey(stored, error)
         stored += size
-    note = f"{absent} of {looked_at} chunks are not stored: {metadata.fill}"
+    note = f"{absent} of {looked_at} chunks are not stored and read as {metadata.fill}"
     return Survey(stored, note=note if absent else "")

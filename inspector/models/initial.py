@@ -75,7 +75,7 @@ def select(traced: Traced, paths: Sequence[TreePath]) -> tuple[TreePath, ...]:
         if path in traced.lost:
             raise LoadModuleError(
                 message="A plain init gives no value for it: it is made inside a bare "
-                "jax.jit or jax.vmap, and what is left is a tracer.",
+                "jax.jit, vmap or grad, and what is left is a tracer.",
                 where=join(path),
                 hint="Use nn.jit, nn.vmap or nn.scan around submodules, or fill it.",
             )

@@ -30,7 +30,7 @@ PARAMS = "params"
 
 _MOST_STREAMS = 16
 
-LOST = "made inside a bare jax.jit or jax.vmap, so init gives no value for it"
+LOST = "made inside a bare jax.jit, vmap or grad, so init gives no value for it"
 """Note of a leaf that holds a tracer after a plain ``init``."""
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,7 +53,8 @@ def list_modules(request: ListModules) -> ModuleOffers:
     """
     target = parse_spec(request.spec, request.cwd)
     imported = import_target(target, _CODE)
-    return ModuleOffers(target.place, offers_of(imported.module))
+    with _explained(imported, f"Listing {target.title.partition(':')[0]}"):
+        return ModuleOffers(target.place, offers_of(imported.module))
 
 
 def load_module(request: LoadModule, progress: Progress) -> ModuleLoaded:
@@ -99,21 +101,11 @@ def make_initial(request: MakeInitial, progress: Progress) -> InitialMade:
     loaded = _load(request.module, progress)
     paths = initial.select(loaded.traced, request.paths)
     file = Path(request.file)
-    try:
-        with as_program(loaded.imported.target.place):
-            places = initial.write_initial(
-                loaded.traced, loaded.call, paths, file, progress
-            )
-    except InspectorError:
-        raise
-    except BaseException as error:
-        # XLA and callbacks of the person's code may raise anything.
-        raise explain.failure(
-            error,
-            loaded.imported.roots,
-            doing=f"Making the initial values of {loaded.imported.target.title}",
-            where=loaded.imported.target.spec,
-        ) from error
+    doing = f"Making the initial values of {loaded.imported.target.title}"
+    with _explained(loaded.imported, doing):
+        places = initial.write_initial(
+            loaded.traced, loaded.call, paths, file, progress
+        )
     table = tuple((p.path, p.offset, p.shape, p.dtype) for p in places)
     return InitialMade(str(file), table)
 
@@ -147,17 +139,32 @@ def _load(spec: ModuleSpec, progress: Progress) -> _Loaded:
     target = parse_spec(spec.spec, spec.cwd)
     progress(f"Importing {target.title.partition(':')[0]}")
     imported = import_target(target, _CODE)
+    with _explained(imported, f"Loading {target.title}"):
+        constructed = construct(imported, spec.kwargs, _CODE, target.cwd)
+        call = prepare(constructed.module, spec, target.cwd)
+        progress(f"Tracing init of {target.title}")
+        seeds = dict(spec.seeds)
+        traced = trace_init(constructed.module, call, seeds, imported.roots)
+    return _Loaded(imported, constructed, call, traced)
+
+
+@contextmanager
+def _explained(imported: Imported, doing: str) -> Iterator[None]:
+    """Runs the person's code; whatever it raises becomes a `LoadModuleError`."""
+    target = imported.target
     try:
         with as_program(target.place):
-            constructed = construct(imported, spec.kwargs, _CODE, target.cwd)
-            call = prepare(constructed.module, spec, target.cwd)
-            progress(f"Tracing init of {target.title}")
-            seeds = dict(spec.seeds)
-            traced = trace_init(constructed.module, call, seeds, imported.roots)
+            yield
+    except InspectorError:
+        raise
+    except BaseException as error:
+        # XLA, and callbacks, reprs and hooks of the person's code: anything at all.
+        raise explain.failure(
+            error, imported.roots, doing=doing, where=target.spec
+        ) from error
     finally:
         # Modules that a constructor or a method imported belong to the project too.
         _CODE.collect()
-    return _Loaded(imported, constructed, call, traced)
 
 
 def versions() -> tuple[tuple[str, str], ...]:

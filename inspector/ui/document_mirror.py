@@ -50,6 +50,11 @@ class DocumentMirror(QObject):
             AskDocument(), owner=self, on_reply=self._on_info, slot="document"
         )
 
+    def forget(self) -> None:
+        """Shows an empty document: the store that knew it is gone."""
+        self.info = EMPTY
+        self.updated.emit()
+
     def source(self, source_id: str) -> SourceInfo | None:
         """Returns an open source by its id."""
         for source in self.info.sources:

@@ -102,6 +102,16 @@ class Transfer(QObject):
         elif asked != self._asked or self._info is None:
             self._ask(asked)
 
+    def preview(self, nodes: DraggedNodes, path: TreePath) -> None:
+        """Opens the plan of a transfer, whatever it says, without making it."""
+        self._client.ask(
+            MakePlan(nodes.source, nodes.paths[0], path),
+            owner=self,
+            on_reply=self.plan_opened.emit,
+            on_failure=self.failed.emit,
+            slot=_SLOT,
+        )
+
     def apply(self, plan: int, choices: tuple[tuple[int, str], ...] = ()) -> None:
         """Applies a plan with the person's choices."""
         self._client.ask(

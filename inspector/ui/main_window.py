@@ -6,7 +6,7 @@ or an operation; here stands only who hears whom.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QSettings, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMainWindow
 
@@ -22,7 +22,7 @@ from inspector.ui import window_layout as layout
 from inspector.ui.actions import ActionSet, UiContext
 from inspector.ui.banner import BannerStack
 from inspector.ui.document_mirror import DocumentMirror
-from inspector.ui.drag_data import MIME_TYPE
+from inspector.ui.drag_data import from_mime
 from inspector.ui.file_drop import FileDrop
 from inspector.ui.notices import Notices
 from inspector.ui.panels.details import DetailsPanel
@@ -57,7 +57,12 @@ class MainWindow(QMainWindow):
         log: Panel of the log.
         docks: The docks around the target.
         sessions: Offers back what a crash left behind.
+
+    Signals:
+        closing: The window was closed; its store is to end.
     """
+
+    closing = Signal()
 
     def __init__(
         self, client: StoreClient, theme: Theme, notices: Notices, settings: QSettings
@@ -88,6 +93,10 @@ class MainWindow(QMainWindow):
             or self.target.is_dirty
             or self.plan.is_dirty
         )
+
+    def keep(self, thing: object) -> None:
+        """Keeps something alive as long as the window, e.g. a private folder."""
+        self._kept = thing
 
     def show_panel(self, name: str) -> None:
         """Brings a panel to the front by its name.
@@ -242,7 +251,8 @@ class MainWindow(QMainWindow):
         """Keeps the layout; who made the window ends the store."""
         layout.remember(self, self._settings)
         super().closeEvent(event)
+        self.closing.emit()
 
 
 def _clipboard_has_nodes() -> bool:
-    return QGuiApplication.clipboard().mimeData().hasFormat(MIME_TYPE)
+    return from_mime(QGuiApplication.clipboard().mimeData()) is not None

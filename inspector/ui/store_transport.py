@@ -12,6 +12,7 @@ import itertools
 import logging
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from inspector.engine.client import EngineClient
@@ -24,6 +25,14 @@ from inspector.ui.store_client import CANCELLED, TransportFactory
 _LOG = logging.getLogger(__name__)
 
 _END_S = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A request that waits for the session to begin."""
+
+    send: Callable[[], None]
+    fail: Callable[[ErrorInfo], None]
 
 
 class StoreTransport:
@@ -46,11 +55,12 @@ class StoreTransport:
             EngineError: The process cannot be started.
         """
         self._on_closed = on_closed
-        self._lock = threading.Lock()
+        # Re-entrant: a request to an ended store fails before it returns.
+        self._lock = threading.RLock()
         self._ids = itertools.count(1)
+        self._open: set[int] = set()
         self._sent: dict[int, int] = {}
-        self._waiting: dict[int, Callable[[], None]] | None = {}
-        self._dropped: dict[int, Callable[[ErrorInfo], None]] = {}
+        self._waiting: dict[int, _Waiting] | None = {}
         self._client: EngineClient = launch_store(
             on_event=on_event, on_closed=on_closed, on_log=_on_log
         )
@@ -69,33 +79,38 @@ class StoreTransport:
         """Sends a request, or keeps it until the session has begun."""
         request_id = next(self._ids)
 
+        def replied(reply: object) -> None:
+            self._forget(request_id)
+            on_reply(reply)
+
+        def failed(error: ErrorInfo) -> None:
+            self._forget(request_id)
+            on_failure(error)
+
         def send() -> None:
-            self._sent[request_id] = self._client.request(
-                body,
-                on_reply=lambda reply: (self._forget(request_id), on_reply(reply))[1],
-                on_failure=lambda e: (self._forget(request_id), on_failure(e))[1],
-                on_progress=on_progress,
+            self._open.add(request_id)
+            sent = self._client.request(
+                body, on_reply=replied, on_failure=failed, on_progress=on_progress
             )
+            if request_id in self._open:
+                self._sent[request_id] = sent
 
         with self._lock:
             if self._waiting is not None:
-                self._waiting[request_id] = send
-                self._dropped[request_id] = on_failure
-                return request_id
-        send()
+                self._waiting[request_id] = _Waiting(send, failed)
+            else:
+                send()
         return request_id
 
     def cancel(self, request_id: int) -> None:
         """Asks to stop a request; one that still waits is never sent."""
         with self._lock:
-            if self._waiting is not None and self._waiting.pop(request_id, None):
-                on_failure = self._dropped.pop(request_id)
-            else:
-                on_failure = None
-        if on_failure is not None:
-            on_failure(ErrorInfo(CANCELLED, "Cancelled"))
-        elif request_id in self._sent:
-            self._client.cancel(self._sent[request_id])
+            waiting = (self._waiting or {}).pop(request_id, None)
+            sent = self._sent.get(request_id)
+        if waiting is not None:
+            waiting.fail(ErrorInfo(CANCELLED, "Cancelled"))
+        elif sent is not None:
+            self._client.cancel(sent)
 
     def close(self) -> None:
         """Ends the session by the person's wish, then the process."""
@@ -107,21 +122,22 @@ class StoreTransport:
         self._client.close()
 
     def _forget(self, request_id: int) -> None:
-        self._sent.pop(request_id, None)
+        with self._lock:
+            self._open.discard(request_id)
+            self._sent.pop(request_id, None)
 
     def _on_begun(self, _info: object) -> None:
+        # With the lock held, so that what is asked now comes after what waited.
         with self._lock:
             waiting, self._waiting = self._waiting or {}, None
-            self._dropped.clear()
-        for send in waiting.values():
-            send()
+            for request in waiting.values():
+                request.send()
 
     def _on_not_begun(self, error: ErrorInfo) -> None:
         with self._lock:
-            dropped = list(self._dropped.values())
-            self._dropped.clear()
-        for on_failure in dropped:
-            on_failure(error)
+            waiting, self._waiting = self._waiting or {}, {}
+        for request in waiting.values():
+            request.fail(error)
         if self._client.closed is None:
             self._on_closed(error)
 

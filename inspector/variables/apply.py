@@ -243,7 +243,13 @@ def _cast(tree: Branch, edit: CastLeaves) -> Branch:
         return replace(leaf, value=value, dtype=edit.dtype)
 
     for path in edit.paths:
-        _leaf_at(tree, path)
+        leaf = _leaf_at(tree, path)
+        if not (
+            casting.is_known(leaf.dtype) and casting.is_possible(leaf.dtype, edit.dtype)
+        ):
+            message = f"{leaf.dtype} cannot be cast to {edit.dtype}"
+            hint = "Cast to float32 first."
+            raise EditError(message, where=join(path), hint=hint)
     return _changed(tree, dict.fromkeys(edit.paths, change))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from functools import lru_cache
 
 import ml_dtypes
@@ -59,6 +60,24 @@ def _finfo(name: str) -> ml_dtypes.finfo:
 
 
 @lru_cache(maxsize=1024)
+def is_possible(from_dtype: str, to_dtype: str) -> bool:
+    """Returns whether numpy can cast one dtype to the other.
+
+    ml_dtypes has no conversion between some pairs of 8-bit floats.
+
+    Raises:
+        KeyError: One of the names is no dtype of plain arrays.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+        try:
+            np.ones(1, dtypes.to_numpy(from_dtype)).astype(dtypes.to_numpy(to_dtype))
+        except TypeError:
+            return False
+    return True
+
+
+@lru_cache(maxsize=1024)
 def cast_is_exact(from_dtype: str, to_dtype: str) -> bool:
     """Returns whether every value of one dtype survives a cast to the other.
 
@@ -71,6 +90,8 @@ def cast_is_exact(from_dtype: str, to_dtype: str) -> bool:
     if from_dtype == to_dtype:
         dtypes.to_numpy(from_dtype)
         return True
+    if not is_possible(from_dtype, to_dtype):
+        return False
     source, target = dtypes.to_numpy(from_dtype), dtypes.to_numpy(to_dtype)
     if source.itemsize <= _NARROW_BYTES:
         return _survives(_every_value(from_dtype, source), target)
@@ -121,16 +142,24 @@ def cast_effect(from_dtype: str, to_dtype: str) -> str:
     """
     if cast_is_exact(from_dtype, to_dtype):
         return ""
-    if to_dtype == "bool":
-        return "keeps only zero or not zero"
+    if not is_possible(from_dtype, to_dtype):
+        return "is not possible"
     if is_complex(from_dtype) and not is_complex(to_dtype):
         return "drops the imaginary part"
-    if is_integer(to_dtype):
-        low, high = integer_range(to_dtype)
-        if not is_integer(from_dtype):
-            return f"drops fractions, and what is outside {low} … {high}"
+    return _loss(from_dtype, to_dtype)
+
+
+def _loss(from_dtype: str, to_dtype: str) -> str:
+    if to_dtype == "bool":
+        return "keeps only zero or not zero"
+    if "e8m0" in to_dtype:
+        return "keeps only positive powers of two"
+    if not is_integer(to_dtype):
+        return _rounding(from_dtype, to_dtype)
+    low, high = integer_range(to_dtype)
+    if is_integer(from_dtype):
         return f"changes values outside {low} … {high}"
-    return _rounding(from_dtype, to_dtype)
+    return f"drops fractions, and what is outside {low} … {high}"
 
 
 def _rounding(from_dtype: str, to_dtype: str) -> str:

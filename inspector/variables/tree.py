@@ -187,7 +187,9 @@ def update(
     for path, change in leaves.items():
         level = nested
         for key in path[:-1]:
-            level = level.setdefault(key, {})  # type: ignore[assignment]
+            following = level.setdefault(key, {})
+            # A leaf and something below it cannot both be; the leaf goes first.
+            level = following if isinstance(following, dict) else {}
         if path:
             level[path[-1]] = change
     if () in leaves and isinstance(tree, Leaf):

@@ -97,6 +97,14 @@ class Program:
             lambda: self.find(name), f"“{name}”", timeout_s=timeout_s, seen=self.said
         )
 
+    def wait_focus(self, name: str) -> Widget:
+        """Waits until the keys go to the widget of an object name."""
+        return wait_for(
+            lambda: w if (w := self.find(name)) and "focused" in w.states else None,
+            f"the focus of “{name}”",
+            seen=self.said,
+        )
+
     def tree(self, name: str) -> dict[tuple[str, ...], TreeRow]:
         """Returns the rows of a tree by their path, in their order."""
         return {row.path: row for row in self.desktop.probe.tree(self.pid, name)}

@@ -44,12 +44,7 @@ def drag_encoder(program: Program) -> None:
 def export(program: Program, path: Path) -> str:
     """Exports the target with the keyboard; returns the seed that the dialog shows."""
     program.key("ctrl+e")
-    field = wait_for(
-        lambda: w if (w := program.find("exportPath")) and "focused" in w.states else 0,
-        "the field of the path",
-        seen=program.said,
-    )
-    assert isinstance(field.text, str)
+    program.wait_focus("exportPath")
     seed = program.widget("seed.params").text
     program.key("ctrl+a")
     program.type(str(path))

@@ -63,7 +63,7 @@ class Model:
 StartModel = Callable[..., Model]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def start_model() -> Iterator[StartModel]:
     models: list[Model] = []
 
@@ -77,8 +77,10 @@ def start_model() -> Iterator[StartModel]:
 
 
 @pytest.fixture(scope="module")
-def model(start_model: StartModel) -> Model:
-    return start_model()
+def model() -> Iterator[Model]:
+    model = Model()
+    yield model
+    model.client.close()
 
 
 def write_module(folder: Path, head: str = "", call: str = "") -> str:

@@ -13,8 +13,8 @@ from inspector.models import compat
 class Noisy(nn.Module):
     @nn.compact
     def __call__(self, x: jax.Array) -> jax.Array:
-        y: jax.Array = nn.Dense(2)(x)
-        return y + jax.random.normal(self.make_rng("noise"))
+        y = nn.Dense(2)(x)
+        return jnp.add(y, jax.random.normal(self.make_rng("noise")))
 
 
 def test_streams_are_recorded_and_the_method_put_back() -> None:
@@ -29,7 +29,8 @@ def test_equations_are_computed_as_plain_code_does() -> None:
     def function(x: jax.Array) -> jax.Array:
         y = jax.nn.relu(jnp.where(x > 0, x, -x))
         total, _ = jax.lax.scan(lambda c, v: (c + v, c), jnp.zeros(()), y)
-        return jax.checkpoint(jnp.sin)(total)
+        result: jax.Array = jax.checkpoint(jnp.sin)(total)
+        return result
 
     x = jnp.arange(4.0) - 1.5
     jaxpr = jax.make_jaxpr(function)(x)

@@ -19,7 +19,16 @@ from inspector.models import initial, memory
 from inspector.models.call import prepare
 from inspector.models.linen import trace_init
 from inspector.models.raw_file import RawFile, layout
-from tests.models.loading import fails, load, make, run_code, same, shapes_of, spec_of
+from tests.models.loading import (
+    Write,
+    fails,
+    load,
+    make,
+    run_code,
+    same,
+    shapes_of,
+    spec_of,
+)
 
 CASES: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
     "mlp": ("Mlp", ("float32[2,3]",), {}),
@@ -60,7 +69,12 @@ CASES: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
                 "inner": {"module": "Mlp", "kwargs": {"features": [2]}},
                 "block": "nn.Dense",
                 "mode": "SLOW",
-                "anything": ["jax.nn.silu", 0.5, None],
+                "anything": [
+                    "jax.nn.silu",
+                    0.5,
+                    None,
+                    {"module": "types:SimpleNamespace", "kwargs": {"size": [1, 2]}},
+                ],
             }
         },
     ),
@@ -189,6 +203,34 @@ def test_lost_variables_are_named(tmp_path: Path) -> None:
     assert not (tmp_path / "v").exists()
     kept = ("params", "Dense_0", "kernel")
     assert make(spec, tmp_path / "v", (kept,))[kept].shape == (2, 2)
+
+
+def test_variables_of_a_bare_transformation_are_lost(write: Write) -> None:
+    file = write(
+        "net.py",
+        """
+        import jax
+        from flax import linen as nn
+
+        class Net(nn.Module):
+            @nn.compact
+            def __call__(self, x):
+                def inner(y):
+                    z = nn.Dense(2, name="d")(y)
+                    self.variable("state", "mean", z.mean)
+                    return z.sum()
+
+                return jax.vmap(inner)(x)
+        """,
+    )
+    source = file.read_text()
+    for transformation in ("jax.vmap", "jax.grad", "jax.jit"):
+        file.write_text(source.replace("jax.vmap", transformation))
+        notes = {
+            p: leaf.note for p, leaf in load(f"{file}:Net", "f32[2,3]").tree.leaves
+        }
+        assert notes["state", "mean"].startswith("made inside a bare jax.jit, vmap")
+        assert notes["params", "d", "bias"] == ""
 
 
 def test_a_billion_parameters_allocate_nothing(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from inspector.ui.store_client import StoreClient
 from inspector.variables import dtypes
 from inspector.variables.leaf import Kind, Leaf
 from inspector.variables.path import TreePath, join
-from inspector.variables.statistics import StatisticsBuilder
+from inspector.variables.statistics import StatisticsBuilder, histogram
 from inspector.variables.tree import EMPTY, Node, build, get
 from inspector.variables.value import Literal, Stored, Value
 
@@ -163,12 +163,11 @@ class ContentStore:
             held.on_failure(error.info("Traceback (most recent call last): …"))
 
     def _reply(self, body: Any) -> object:
-        answer = self.answers.get(type(body)) or _ANSWERS.get(type(body))
         if type(body) in self.answers:
             return self.answers[type(body)](body)
-        if answer is None:
-            return self._edit(body)
-        return _ANSWERS[type(body)](self, body)
+        if type(body) in _ANSWERS:
+            return _ANSWERS[type(body)](self, body)
+        return self._edit(body)
 
     def _edit(self, body: Any) -> document.Changes:
         changes = document.Changes(
@@ -218,24 +217,28 @@ def _statistics(store: ContentStore, body: viewing.ReadStatistics) -> object:
     found = builder.result()
     edges: tuple[float, float] | tuple[()] = ()
     counts: tuple[int, ...] = ()
-    if found.minimum is not None and found.maximum is not None:
+    if found.min is not None and found.max is not None:
         finite = np.asarray(array).astype(np.float64).reshape(-1)
         finite = finite[np.isfinite(finite)]
-        made, ends = np.histogram(finite, body.bins)
-        edges, counts = (float(ends[0]), float(ends[-1])), tuple(made.tolist())
+        edges = (float(found.min), float(found.max))
+        counts = tuple(int(n) for n in histogram([finite], *edges, body.bins))
     return reading.StatisticsReply(
         array.size,
-        found.minimum,
-        found.maximum,
+        found.min,
+        found.max,
         found.mean,
         found.std,
-        found.total,
+        _as_pair(found.sum),
         found.zeros,
         found.nan,
         found.inf,
         edges,
         counts,
     )
+
+
+def _as_pair(total: int | float | complex) -> int | float | tuple[float, float]:
+    return (total.real, total.imag) if isinstance(total, complex) else total
 
 
 def _numbers(store: ContentStore, body: viewing.ReadNumbers) -> object:

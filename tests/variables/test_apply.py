@@ -118,6 +118,13 @@ def test_array_leaves() -> None:
         array_leaves(START, [("nothing",)])
 
 
+def test_casts_that_numpy_has_not() -> None:
+    narrow = tree({"w": "float8_e3m4 2"})
+    with pytest.raises(EditError, match="cannot be cast to float8_e8m0fnu") as caught:
+        apply_edit(narrow, CastLeaves((("w",),), "float8_e8m0fnu"))
+    assert (caught.value.where, caught.value.hint) == ("w", "Cast to float32 first.")
+
+
 ODD = tree({"a": {"0": (1,)}, "key": "key<fry> "})
 
 

@@ -30,6 +30,7 @@ from inspector.variables import casting, dtypes
         ("float32", "int8", "drops fractions, and what is outside -128 … 127"),
         ("uint8", "int8", "changes values outside -128 … 127"),
         ("complex64", "float32", "drops the imaginary part"),
+        ("bool", "float8_e8m0fnu", "keeps only positive powers of two"),
         ("float32", "bool", "keeps only zero or not zero"),
     ],
 )

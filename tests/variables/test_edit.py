@@ -40,7 +40,9 @@ def test_texts() -> None:
     ]
     numbers = SetNumbers(("w",), (1, 0), (2, 3), bytes(6), "int8")
     assert describe(numbers) == "Set w[1:3, 0:3]"
-    assert describe(SetNumbers(("w",), (), (), b"\x80?", "bfloat16")) == "Set w to 1"
+    assert describe(SetNumbers(("w",), (), (), b"\x80?", "bfloat16")) == (
+        "Set w to 1.0"
+    )
     assert describe(FillLeaves((("a",), ("b",)), float("nan"))) == (
         "Fill 2 leaves with nan"
     )

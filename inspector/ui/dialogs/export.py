@@ -267,6 +267,7 @@ class ExportDialog(QDialog):
             box.setRange(0, _MOST_SEED)
             box.setValue(seed)
             box.setKeyboardTracking(False)
+            box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
             box.setObjectName(f"seed.{stream}")
             box.setAccessibleName(f"Seed of the rng stream {stream}")
             box.valueChanged.connect(partial(self._on_seed, stream))

@@ -42,6 +42,7 @@ from inspector.ui.viewers.hairline import HairlineProgress
 
 _OURS = "This program's Python"
 _OTHER = "Choose another…"
+_INVITATION = "Import the file to see its classes, their arguments and inputs."
 
 
 class ModuleDialog(QDialog):
@@ -89,6 +90,7 @@ class ModuleDialog(QDialog):
         self.choice = QComboBox(self)
         self.about = QLabel(self)
         self.page = ModulePage(theme, self)
+        self.invitation = QLabel(_INVITATION, self)
         self.banner = ErrorBanner(theme, self)
         self.progress = HairlineProgress(theme, self)
         self.status = QLabel(self)
@@ -110,6 +112,7 @@ class ModuleDialog(QDialog):
             (self.import_button, "moduleImport", "Import the file"),
             (self.choice, "moduleChoice", "Class, instance or function"),
             (self.about, "moduleAbout", "What the class says of itself"),
+            (self.invitation, "moduleInvitation", "What comes next"),
             (self.status, "moduleStatus", "What is going on"),
             (self.keep, "moduleKeep", "Keep the edits that still fit"),
             (self.load_button, "moduleLoad", "Load the module"),
@@ -127,6 +130,8 @@ class ModuleDialog(QDialog):
         self.warning.setWordWrap(True)
         self.about.setProperty("look", "secondary")
         self.about.setWordWrap(True)
+        self.invitation.setProperty("look", "secondary")
+        self.invitation.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.status.setProperty("look", "small")
         self.load_button.setProperty("look", "primary")
         self._fill_pythons("")
@@ -167,6 +172,7 @@ class ModuleDialog(QDialog):
         column.setSpacing(8)
         column.addLayout(form)
         column.addWidget(self.page, 1)
+        column.addWidget(self.invitation, 1)
         column.addWidget(self.banner)
         column.addWidget(self.progress)
         column.addLayout(buttons)
@@ -284,6 +290,7 @@ class ModuleDialog(QDialog):
         # Enter does what comes next: import first, then load.
         (self.load_button if offers else self.import_button).setDefault(True)
         self.page.setVisible(bool(offers))
+        self.invitation.setVisible(not offers)
 
     def _set_busy(self, text: str) -> None:
         self.status.setText(text)

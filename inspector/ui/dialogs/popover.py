@@ -7,6 +7,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QLabel,
+    QLayout,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -54,7 +55,6 @@ class Popover(QDialog):
         self.setAccessibleName(title)
         self.setWindowFlag(Qt.WindowType.Tool)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setFixedWidth(_WIDTH)
         self.about = QLabel(_about(paths), self)
         self.about.setProperty("look", "secondary")
         self.about.setWordWrap(True)
@@ -88,6 +88,8 @@ class Popover(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 12, 16, 12)
         column.setSpacing(8)
+        column.setSizeConstraint(QLayout.SizeConstraint.SetMinAndMaxSize)
+        self.about.setFixedWidth(_WIDTH)
         column.addWidget(self.about)
         column.addWidget(field)
         column.addWidget(self.note)

@@ -18,6 +18,7 @@ from inspector.variables.path import TreePath, quote
 from inspector.variables.tree import Container
 
 _SEPARATOR = " / "
+_OTHERS_FINE = "The other leaves of the file can be read all the same."
 
 
 class MarkLabel(QWidget):
@@ -137,7 +138,9 @@ class DetailsHeader(QWidget):
         self._show_line(self.sharding, row.sharding, "saved with ")
         self._show_line(self.note, details.note, "")
         if row.error:
-            self.banner.show_error(ErrorInfo("ReadLeafError", row.error))
+            self.banner.show_error(
+                ErrorInfo("ReadLeafError", row.error, hint=_OTHERS_FINE)
+            )
         else:
             self.banner.clear()
 

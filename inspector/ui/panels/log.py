@@ -23,6 +23,7 @@ from inspector.ui.notices import Notices
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
 from inspector.ui.tokens import ROW_HEIGHT, SPACE
+from inspector.ui.viewers.cell_delegate import CellDelegate
 
 _FILTERS = (("Everything", "debug"), ("Info and above", "info"),
             ("Warnings and errors", "warning"), ("Errors", "error"))  # fmt: skip
@@ -73,6 +74,7 @@ class LogPanel(QWidget):
                 takes those of the store from the client.
         """
         super().__init__(parent)
+        self._theme = theme
         self.model = LogModel(theme, self)
         self._shown = _LevelFilter(self)
         self._shown.setSourceModel(self.model)
@@ -97,6 +99,7 @@ class LogPanel(QWidget):
         view.setTabKeyNavigation(False)
         view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        view.setItemDelegate(CellDelegate(self._theme, view))
         view.verticalHeader().hide()
         view.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
         header = view.horizontalHeader()

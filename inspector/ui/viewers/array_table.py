@@ -23,7 +23,6 @@ from inspector.engine.messages.reading import Numbers
 from inspector.engine.messages.viewing import ReadNumbers
 from inspector.errors import EditError, InspectorError
 from inspector.ui import format as fmt
-from inspector.ui.models import number_text
 from inspector.ui.models.array_model import PAGE, ArrayModel
 from inspector.ui.models.array_slice import ArraySlice, Span
 from inspector.ui.models.table_text import read_block, write_block
@@ -176,7 +175,7 @@ class ArrayTable(QTableView):
 
     def fit_columns(self, dtype: str) -> None:
         """Gives the columns room for the longest usual number of a dtype."""
-        characters = _CHARACTERS[number_text.kind_of(dtype)]
+        characters = _CHARACTERS.get(dtype, _FEW_CHARACTERS)
         width = self.fontMetrics().horizontalAdvance("0") * characters + 16
         self.horizontalHeader().setDefaultSectionSize(width)
 
@@ -279,8 +278,15 @@ class ArrayTable(QTableView):
             super().keyPressEvent(event)
 
 
-_CHARACTERS = {"bool": 6, "int": 11, "float": 14, "complex": 26}
-"""Room in a column for a number of each kind, in digits."""
+_CHARACTERS = {
+    "bool": 6, "int8": 5, "uint8": 5, "int16": 7, "uint16": 7, "int32": 12,
+    "uint32": 11, "int64": 21, "uint64": 21, "float32": 15, "float64": 24,
+    "complex64": 28, "complex128": 46,
+}  # fmt: skip
+"""Room in a column for the longest number of a dtype, in digits."""
+
+_FEW_CHARACTERS = 12
+"""The same for dtypes of at most 16 bits."""
 
 
 class _NotEditableError(EditError):

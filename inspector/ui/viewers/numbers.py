@@ -95,7 +95,7 @@ class NumbersViewer(Viewer):
     def _lay_out(self) -> None:
         self.go_to.setObjectName("goToIndex")
         self.go_to.setAccessibleName("Go to an index")
-        self.go_to.setFixedWidth(140)
+        self.go_to.setFixedWidth(184)
         self.go_to.setFont(self.theme.mono_font("small"))
         self.foot.setObjectName("numbersFoot")
         self.foot.setAccessibleName("About the table")
@@ -173,9 +173,7 @@ class NumbersViewer(Viewer):
             button.setVisible(paged[number // 2])
         rank = len(array_slice.shape)
         self.go_to.setVisible(rank > 0)
-        self.go_to.setPlaceholderText(
-            "Go to index" if rank == 1 else "Go to index, " + ", ".join("ijklmn"[:rank])
-        )
+        self.go_to.setPlaceholderText(f"Go to index {', '.join('ijklmn'[:rank])}")
 
     def _turn(self, rows: int, columns: int) -> None:
         array_slice, first = self.model.slice, self.model.first

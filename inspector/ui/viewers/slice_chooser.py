@@ -73,6 +73,7 @@ class SliceChooser(QWidget):
         box = QComboBox(self)
         box.setObjectName(f"{self._name}.{'down' if down else 'right'}")
         box.setAccessibleName(name)
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         box.activated.connect(partial(self._on_axis, down))
         return box
 
@@ -112,6 +113,8 @@ class SliceChooser(QWidget):
         number.setRange(0, min(max(0, extent - 1), (1 << 31) - 1))
         number.setValue(self.slice.index[axis])
         number.setSuffix(f" of {extent:,}")
+        # The slider beside it and the arrow keys do what the two buttons would.
+        number.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
         number.setKeyboardTracking(False)
         number.setObjectName(f"{self._name}.index{axis}")
         number.setAccessibleName(f"Index on axis {axis}")

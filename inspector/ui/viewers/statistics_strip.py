@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
@@ -27,6 +28,7 @@ from inspector.errors import ErrorInfo
 from inspector.ui import format as fmt
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
+from inspector.ui.viewers.elided_label import ElidedLabel
 from inspector.ui.viewers.hairline import HairlineProgress
 from inspector.ui.viewers.ticks import statistic_text
 from inspector.variables.path import join
@@ -99,7 +101,7 @@ class StatisticsStrip(QWidget):
         self._client = client
         self._ticket = 0
         self._details: Details | None = None
-        self._cells: list[QLabel] = []
+        self._cells: list[ElidedLabel] = []
         self.progress = HairlineProgress(theme, self)
         self._pages = QStackedLayout()
         self._pages.addWidget(self._make_values(theme))
@@ -113,37 +115,31 @@ class StatisticsStrip(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def _lay_out(self) -> None:
-        line = QHBoxLayout()
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(4)
-        line.addLayout(self._pages, 1)
-        line.addWidget(self._cancel, 0, Qt.AlignmentFlag.AlignVCenter)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
-        column.addLayout(line)
+        column.addLayout(self._pages)
         column.addWidget(self.progress)
 
     def _make_values(self, theme: Theme) -> QWidget:
         page = QWidget(self)
         grid = QGridLayout(page)
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(8)
+        grid.setHorizontalSpacing(4)
         grid.setVerticalSpacing(2)
         for column, (caption, _, _) in enumerate(_COLUMNS):
             title = QLabel(caption, page)
             title.setProperty("look", "small")
-            cell = QLabel(" ", page)
+            cell = ElidedLabel(page, mode=Qt.TextElideMode.ElideRight)
+            cell.show_text(" ")
             cell.setProperty("look", "mono")
             cell.setFont(theme.mono_font("small"))
             cell.setObjectName(f"statistic.{caption}")
             cell.setAccessibleName(caption)
-            cell.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            # Numbers differ in length; equal shares keep the columns where they are.
-            cell.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
             grid.addWidget(title, 0, column)
             grid.addWidget(cell, 1, column)
-            # Exponents need more room than counts.
+            # Labels that ask for no width keep the columns where they are, whatever
+            # number arrives; the moments need more room than the counts.
             grid.setColumnStretch(column, 5 if column < 4 else 3)  # noqa: PLR2004
             self._cells.append(cell)
         return page
@@ -167,9 +163,6 @@ class StatisticsStrip(QWidget):
         button.setObjectName("statisticsCancel")
         button.setAccessibleName("Cancel the statistics")
         button.clicked.connect(self._on_cancel)
-        policy = button.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)
-        button.setSizePolicy(policy)
         button.hide()
         return button
 
@@ -195,8 +188,7 @@ class StatisticsStrip(QWidget):
 
     def _clear_cells(self) -> None:
         for cell in self._cells:
-            cell.setText(" ")
-            cell.setToolTip("")
+            cell.show_text(" ")
         self.arrived.emit(None)
 
     def _show_invitation(self, details: Details) -> None:
@@ -243,12 +235,12 @@ class StatisticsStrip(QWidget):
     def _on_progress(self, progress: Progress) -> None:
         self.progress.set_progress(progress.done, progress.total)
         self._cancel.show()
+        self._cancel.raise_()
 
     def _on_statistics(self, statistics: StatisticsReply) -> None:
         self._set_busy(busy=False)
         for cell, (_, text, tool_tip) in zip(self._cells, _COLUMNS, strict=True):
-            cell.setText(text(statistics))
-            cell.setToolTip(tool_tip(statistics))
+            cell.show_text(text(statistics), tool_tip=tool_tip(statistics))
         self.arrived.emit(statistics)
 
     def _on_failure(self, error: ErrorInfo) -> None:
@@ -269,3 +261,15 @@ class StatisticsStrip(QWidget):
             self._ask(self._details)
         else:
             self.make_asked.emit()
+
+    # Qt overrides
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Overridden: the cancel button lies over the last columns.
+
+        They are empty while it is there, and no column moves when it comes or goes.
+        """
+        super().resizeEvent(event)
+        size = self._cancel.sizeHint()
+        self._cancel.resize(size)
+        self._cancel.move(self.width() - size.width(), 0)

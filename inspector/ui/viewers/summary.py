@@ -19,6 +19,7 @@ from inspector.ui.models.summary_model import Cell, CellTable
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
 from inspector.ui.tokens import ROW_HEIGHT
+from inspector.ui.viewers.cell_delegate import CellDelegate
 from inspector.ui.viewers.viewer import Viewer
 from inspector.variables.path import Key
 from inspector.variables.tree import Container
@@ -27,6 +28,7 @@ MOST_CHILDREN = 200
 """Children that are listed; the tree shows the others."""
 
 _HEADER_HEIGHT = 26
+_LEAST_PERCENT = 0.1
 
 
 class SummaryViewer(Viewer):
@@ -70,6 +72,7 @@ class SummaryViewer(Viewer):
         view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        view.setItemDelegate(CellDelegate(self.theme, view))
         view.verticalHeader().hide()
         view.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
         header = view.horizontalHeader()
@@ -150,4 +153,7 @@ def _child_cells(row: Row) -> tuple[Cell, ...]:
 
 
 def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.3g} %" if whole else "–"
+    if not whole:
+        return "–"
+    percent = 100 * part / whole
+    return "< 0.1 %" if 0 < percent < _LEAST_PERCENT else f"{percent:.1f} %"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from inspector.engine.messages.reading import Numbers
@@ -58,7 +59,7 @@ class TextViewer(Viewer):
         column.setContentsMargins(0, 8, 0, 0)
         column.setSpacing(8)
         column.addWidget(self.caption)
-        column.addWidget(self.button)
+        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.text, 1)
         column.addStretch(0)
 
@@ -84,7 +85,7 @@ class TextViewer(Viewer):
         if kind is Kind.KEY:
             keys = fmt.plural(math.prod(details.row.shape), "random key")
             words = fmt.plural(words_of(details.row.dtype), "word")
-            return f"{keys} of {words} each. Its words are no numbers to compute with."
+            return f"{keys} of {words} each."
         if kind in SCALAR_KINDS:
             what = "bytes, in hex" if kind is Kind.BYTES else str(kind)
             cut = ", shortened" if details.literal.endswith("…") else ""

@@ -12,6 +12,7 @@ MINUS = "−"
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _MOST_PLAIN_DIGITS = 7
+_SMALL = 1e-3
 
 
 def ticks(low: float, high: float, most: int) -> tuple[float, ...]:
@@ -48,7 +49,7 @@ def tick_text(value: float) -> str:
 
 
 def statistic_text(value: float | None, *, sampled: bool = False) -> str:
-    """Writes a statistic in four digits; integers in full while they are short.
+    """Writes a statistic in up to four digits; integers in full while they are short.
 
     Args:
         value: None when there is no such number, e.g. the mean of nothing.
@@ -59,6 +60,8 @@ def statistic_text(value: float | None, *, sampled: bool = False) -> str:
     if isinstance(value, int) and len(str(abs(value))) <= _MOST_PLAIN_DIGITS:
         text = str(value)
     else:
-        text = f"{value:.4g}".replace("e+0", "e").replace("e+", "e")
-        text = text.replace("e-0", "e-")
+        # Below a thousandth the zeros would take the room of the digits.
+        small = 0 < abs(value) < _SMALL
+        text = f"{value:.2e}" if small else f"{value:.4g}"
+        text = text.replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
     return ("~" if sampled else "") + text.replace("-", MINUS)
