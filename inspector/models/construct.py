@@ -75,18 +75,20 @@ def construct(
             hint=_LINEN,
         )
     _refuse_bound(made.value, name, place)
-    notes = tuple(
-        f"{attribute} has no type annotation in {type(made.value).__name__}, so it "
-        "cannot be set"
-        + (
-            "; the function becomes a method and is given the module first."
-            if inspect.isfunction(vars(type(made.value)).get(attribute))
-            else "."
-        )
-        for attribute in unannotated(type(made.value))
-    )
+    notes = _annotation_notes(type(made.value))
     imports = "\n".join(dict.fromkeys(made.imports))
     return Constructed(made.value, f"{imports}\n\nmodule = {made.code}\n", notes)
+
+
+def _annotation_notes(kind: type[nn.Module]) -> tuple[str, ...]:
+    """Returns a sentence about each attribute that looks like a field and is none."""
+    notes = []
+    for name in unannotated(kind):
+        note = f"{name} has no type annotation in {kind.__name__}, so it cannot be set"
+        if inspect.isfunction(vars(kind).get(name)):
+            note += "; the function becomes a method and is given the module first"
+        notes.append(f"{note}.")
+    return tuple(notes)
 
 
 def _loader(code: UserCode, folder: Path) -> Callable[[str], Argument]:

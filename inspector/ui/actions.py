@@ -223,6 +223,12 @@ SPECS: tuple[ActionSpec, ...] = (
 """The table, in the order of the menus."""
 
 
+_ICON_TEXTS = {
+    _A.OPEN_MODULE: "Module…",
+    _A.COMMAND_PALETTE: "Search or run a command…   Ctrl+K",
+}
+
+
 class ActionSet(QObject):
     """The QActions of one window, made from the table.
 
@@ -302,6 +308,8 @@ class ActionSet(QObject):
         action.setStatusTip(spec.accessible_name)
         # A QAction has no accessible name; tool buttons and the palette take this.
         action.setProperty("accessibleName", spec.accessible_name)
+        # Tool buttons take this; Qt's own would lose the dots.
+        action.setIconText(_ICON_TEXTS.get(spec.id, spec.text.replace("&", "")))
         action.setMenuRole(_menu_role(spec.id))
         return action
 

@@ -64,7 +64,7 @@ class Banner(QFrame):
         self._close = QToolButton(self)
         self._close.setObjectName(f"{name}Close")
         self._close.setAccessibleName("Close this message")
-        self._close.setProperty("look", "flat")
+        self._close.setProperty("look", "icon")
         self._close.setIconSize(QSize(12, 12))
         self._close.clicked.connect(self.dismiss)
         self._buttons = QHBoxLayout()

@@ -56,6 +56,9 @@ class RowDelegate(QStyledItemDelegate):
         if name:
             rect: QRect = option.rect
             painter.fillRect(rect, self.theme.color(name))
+        elif option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(self.theme.color("accent"))
+            painter.drawLine(option.rect.bottomLeft(), option.rect.bottomRight())
 
     def paint_text(
         self,
@@ -90,8 +93,9 @@ class TreeDelegate(RowDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: Index
     ) -> None:
-        """Paints mark and name, or a value of the row."""
-        self.paint_surface(painter, option)
+        """Paints mark and name, or a value of the row; the view paints selections."""
+        if not option.state & QStyle.StateFlag.State_Selected:
+            self.paint_surface(painter, option)
         rect: QRect = option.rect
         column = Column(index.column())
         if column is Column.NAME:

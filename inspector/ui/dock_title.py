@@ -20,6 +20,9 @@ from inspector.ui.icons import icon
 from inspector.ui.theme import Theme
 from inspector.ui.tokens import SPACE
 
+HEIGHT = 7 * SPACE
+"""Height of a title, in pixels."""
+
 
 class DockTitle(QWidget):
     """One line above a panel.
@@ -42,7 +45,7 @@ class DockTitle(QWidget):
         self._row.setSpacing(2 * SPACE)
         self._row.addWidget(self._caption)
         self._row.addWidget(self._subtitle, 1)
-        self.setFixedHeight(6 * SPACE)
+        self.setFixedHeight(HEIGHT)
 
     def set_subtitle(self, text: str) -> None:
         """Says what the panel shows."""
@@ -59,7 +62,7 @@ class DockTitle(QWidget):
         button.setObjectName(f"{dock.objectName()}Close")
         button.setAccessibleName(f"Close {dock.windowTitle()}")
         button.setToolTip(f"Close {dock.windowTitle()}; the View menu opens it again")
-        button.setProperty("look", "flat")
+        button.setProperty("look", "icon")
         button.setIconSize(QSize(12, 12))
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.setFixedSize(5 * SPACE, 5 * SPACE)
@@ -75,9 +78,13 @@ class DockTitle(QWidget):
 
     # Overrides of Qt.
 
+    def sizeHint(self) -> QSize:
+        """Asks for the same height above every panel; docks go by this alone."""
+        return QSize(super().sizeHint().width(), HEIGHT)
+
     def minimumSizeHint(self) -> QSize:
         """Lets a dock be as narrow as its panel; the text is cut."""
-        return QSize(20 * SPACE, 6 * SPACE)
+        return QSize(20 * SPACE, HEIGHT)
 
 
 class PanelFrame(QFrame):

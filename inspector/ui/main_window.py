@@ -7,7 +7,7 @@ or an operation; here stands only who hears whom.
 from __future__ import annotations
 
 from PySide6.QtCore import QSettings, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 from inspector.engine.messages.document import (
@@ -81,7 +81,7 @@ class MainWindow(QMainWindow):
         self.handlers = WindowActions(self.actions_, self._parts())
         self.sessions = SessionOffer(client, self.banners)
         self._connect()
-        layout.restore(self, settings, self.docks)
+        self._is_placed = layout.restore(self, settings, self.docks)
         self._update_context()
 
     @property
@@ -246,6 +246,13 @@ class MainWindow(QMainWindow):
             self.plan.cancel()
 
     # Overrides of Qt.
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Gives the docks their room at the first start."""
+        super().showEvent(event)
+        if not self._is_placed:
+            self._is_placed = True
+            layout.share_out(self, self.docks)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Keeps the layout; who made the window ends the store."""

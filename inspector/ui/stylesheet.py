@@ -107,9 +107,13 @@ QPushButton[look="flat"]:focus, QToolButton[look="flat"]:focus {{
 QPushButton[look="flat"]:disabled, QToolButton[look="flat"]:disabled {{
   color: {t.disabled};
 }}
+QToolButton[look="icon"] {{ background: transparent; border: 1px solid transparent;
+  border-radius: {SPACE}px; padding: 2px; }}
+QToolButton[look="icon"]:hover {{ background: {t.hairline}; }}
+QToolButton[look="icon"]:focus {{ border-color: {t.accent}; }}
 QPushButton[look="chip"] {{
   background: {t.panel}; border: 1px solid {t.border}; color: {t.text};
-  border-radius: {3 * SPACE}px; padding: 2px {2 * SPACE}px;
+  border-radius: {2 * SPACE}px; padding: 0 {2 * SPACE}px; min-height: {5 * SPACE}px;
 }}
 QPushButton[look="chip"]:hover {{ background: {t.hover}; }}
 QPushButton[look="chip"]:checked {{
@@ -157,6 +161,7 @@ QTreeView, QTableView, QListView {{
   selection-background-color: {t.selection}; selection-color: {t.text};
   gridline-color: {t.hairline};
 }}
+QTreeView {{ selection-background-color: transparent; }}
 QListView::item {{ min-height: {ROW_HEIGHT}px; padding: 0 {2 * SPACE}px; }}
 QListView::item:hover {{ background: {t.hover}; }}
 QListView::item:selected {{ background: {t.selection}; color: {t.text}; }}

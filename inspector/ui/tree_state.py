@@ -166,6 +166,8 @@ class TreeState(QObject):
     def _on_rows_loaded(self, node: TreeNode, first: int, last: int) -> None:
         if node.gone:
             return
+        if node.row is not None and node.children and self._wants_expanded(node):
+            self._expand_node(node)
         self._restore(node, first, last)
         self._follow()
         if not self._view.currentIndex().isValid() and self._current is not None:

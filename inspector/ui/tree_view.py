@@ -59,7 +59,6 @@ class TreeView(QTreeView):
         self.delegate = TreeDelegate(theme, self)
         self.setItemDelegate(self.delegate)
         self.setUniformRowHeights(True)
-        self.setAllColumnsShowFocus(True)
         self.setMouseTracking(True)
         self.setIndentation(4 * SPACE)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -155,6 +154,18 @@ class TreeView(QTreeView):
             self.chosen.emit(node.tree, node.path)
 
     # Overrides of Qt.
+
+    def drawRow(
+        self,
+        painter: QPainter,
+        options: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        """Paints the surface of a selected row from edge to edge."""
+        if self.selectionModel().isSelected(index):
+            name = "selection" if self.hasFocus() else "selection_quiet"
+            painter.fillRect(options.rect, self.theme.color(name))
+        super().drawRow(painter, options, index)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Shows as many columns as fit."""

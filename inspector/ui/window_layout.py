@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QByteArray, QSettings, Qt
+from PySide6.QtCore import QByteArray, QSettings, QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDockWidget,
@@ -117,6 +117,7 @@ def make_toolbar(window: QMainWindow, actions: ActionSet) -> QToolBar:
     bar = QToolBar("Toolbar", window)
     bar.setObjectName("toolBar")
     bar.setMovable(False)
+    bar.setIconSize(QSize(4 * SPACE, 4 * SPACE))
     bar.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
     for action_id in (ActionId.OPEN, ActionId.OPEN_MODULE):
         bar.addWidget(_button(bar, actions, action_id, with_text=True))
@@ -125,7 +126,6 @@ def make_toolbar(window: QMainWindow, actions: ActionSet) -> QToolBar:
         bar.addWidget(_button(bar, actions, action_id, with_text=False))
     bar.addWidget(_stretch(bar))
     search = _button(bar, actions, ActionId.COMMAND_PALETTE, with_text=True)
-    search.setText("Search or run a command…   Ctrl+K")
     search.setProperty("look", "search")
     search.setMinimumWidth(260)
     search.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -156,9 +156,14 @@ def fill_menus(bar: QMenuBar, actions: ActionSet, panels: Docks) -> None:
                 shown.addAction(dock.toggleViewAction())
 
 
-def restore(window: QMainWindow, settings: QSettings, docks: Docks) -> None:
-    """Puts everything where it was last, or where it belongs at first."""
-    place_at_first(window, docks)
+def restore(window: QMainWindow, settings: QSettings, docks: Docks) -> bool:
+    """Puts everything where it was last.
+
+    Returns:
+        Whether there was a last time; else the docks want `share_out` when shown.
+    """
+    available = QGuiApplication.primaryScreen().availableSize()
+    window.resize(min(_SIZE[0], available.width()), min(_SIZE[1], available.height()))
     geometry, state = settings.value(_GEOMETRY), settings.value(_STATE)
     if isinstance(geometry, QByteArray):
         window.restoreGeometry(geometry)
@@ -166,6 +171,7 @@ def restore(window: QMainWindow, settings: QSettings, docks: Docks) -> None:
         window.restoreState(state, _VERSION)
     # A plan is of the moment; it opens with the next drop.
     docks.plan.hide()
+    return isinstance(state, QByteArray)
 
 
 def remember(window: QMainWindow, settings: QSettings) -> None:
@@ -174,17 +180,9 @@ def remember(window: QMainWindow, settings: QSettings) -> None:
     settings.setValue(_STATE, window.saveState(_VERSION))
 
 
-def place_at_first(window: QMainWindow, docks: Docks) -> None:
-    """Sizes window and docks as they are at the first start."""
-    available = QGuiApplication.primaryScreen().availableSize()
-    width = min(_SIZE[0], available.width())
-    height = min(_SIZE[1], available.height())
-    window.resize(width, height)
-    share_out(window, docks, width, height)
-
-
-def share_out(window: QMainWindow, docks: Docks, width: int, height: int) -> None:
-    """Gives the docks their parts of the window."""
+def share_out(window: QMainWindow, docks: Docks) -> None:
+    """Gives the docks their parts of a window that is shown."""
+    width, height = window.width(), window.height()
     side = [docks.sources, docks.details]
     parts = [int(width * 0.31), int(width * 0.30)]
     window.resizeDocks(side, parts, Qt.Orientation.Horizontal)
@@ -207,7 +205,7 @@ def reset(window: QMainWindow, docks: Docks) -> None:
     window.tabifyDockWidget(docks.plan, docks.history)
     window.tabifyDockWidget(docks.history, docks.log)
     docks.history.raise_()
-    share_out(window, docks, window.width(), window.height())
+    share_out(window, docks)
 
 
 def _dock(
@@ -248,8 +246,6 @@ def _button(
         style.ToolButtonTextBesideIcon if with_text else style.ToolButtonIconOnly
     )
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    if with_text:
-        button.setText(action.text().replace("&", "").removeprefix("Load "))
     return button
 
 

@@ -92,9 +92,8 @@ def _arrays(source: Leaf, target: Leaf) -> Fit:
     if source.dtype == target.dtype:
         return EXACT
     change = f"{source.dtype} → {target.dtype}"
-    if not (casting.is_known(source.dtype) and casting.is_known(target.dtype)):
-        return _mismatch(f"{change} is not known")
-    if not casting.is_possible(source.dtype, target.dtype):
+    known = casting.is_known(source.dtype) and casting.is_known(target.dtype)
+    if not (known and casting.is_possible(source.dtype, target.dtype)):
         return _mismatch(f"{change} is not possible in one step")
     effect = casting.cast_effect(source.dtype, target.dtype)
     if not effect:

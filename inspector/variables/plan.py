@@ -79,12 +79,15 @@ class Plan:
         rows: Leaves of the target in its order, then unused source leaves.
         asked: What was asked.
         note: How names were aligned, for a person; empty when they agree.
+        offered: Whether it begins one level above what was dragged or dropped
+            on, so that the person has to agree first.
     """
 
     source: str
     rows: tuple[PlanRow, ...]
     asked: Asked = field(default_factory=Asked)
     note: str = ""
+    offered: bool = False
 
     @property
     def summary(self) -> dict[str, int]:
@@ -101,7 +104,7 @@ class Plan:
         """
         verdicts = {row.verdict for row in self.rows}
         asks = verdicts & {Verdict.CONVERTED, Verdict.MISMATCH}
-        return Verdict.EXACT in verdicts and not asks
+        return Verdict.EXACT in verdicts and not asks and not self.offered
 
 
 def make_plan(
@@ -140,7 +143,8 @@ def make_plan(
     if not _settled(found):
         found = _one_level_up(ends, found)
     asked = Asked(source_name, source_path, target_path, only or "")
-    return Plan(source_id, _rows(found), asked, _note(found, source_name))
+    note = _note(found, source_name)
+    return Plan(source_id, _rows(found), asked, note, found.moved_up)
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,6 +153,8 @@ def _kind(dtype: str) -> str:
 
 def _as_integers(chunk: np.ndarray) -> np.ndarray:
     """Returns bool, int2 and int4 as int8; wider integers as they are."""
+    if chunk.dtype.itemsize > 1:
+        return chunk.astype(chunk.dtype.newbyteorder("="), copy=False)
     plain = chunk.dtype.kind in "iu" and chunk.dtype.isbuiltin == 1
     return chunk if plain else chunk.astype(np.int8)
 
@@ -164,12 +166,12 @@ def as_float64(chunk: np.ndarray) -> np.ndarray:
     256 meanings, and laying bfloat16 into the upper half of float32, take a
     tenth of the time.
     """
-    if chunk.dtype.isbuiltin == 1:
-        return chunk.astype(np.float64)
     flat = np.ascontiguousarray(chunk)
     if flat.dtype == ml_dtypes.bfloat16:
         upper = flat.view(np.uint16).astype(np.uint32) << 16
         return upper.view(np.float32).astype(np.float64)
+    if flat.dtype.isbuiltin == 1 or flat.dtype.itemsize > 1:
+        return flat.astype(np.float64)
     return _meanings(flat.dtype)[flat.view(np.uint8)]
 
 

@@ -230,7 +230,8 @@ def test_variables_of_a_bare_transformation_are_lost(write: Write) -> None:
             p: leaf.note for p, leaf in load(f"{file}:Net", "f32[2,3]").tree.leaves
         }
         assert notes["state", "mean"].startswith("made inside a bare jax.jit, vmap")
-        assert notes["params", "d", "bias"] == ""
+        whole = transformation == "jax.jit"
+        assert bool(notes["params", "d", "bias"]) is whole
 
 
 def test_a_billion_parameters_allocate_nothing(tmp_path: Path) -> None:

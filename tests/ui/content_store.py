@@ -14,6 +14,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
 
 from inspector.engine import store_view
 from inspector.engine.messages import document, module, reading, viewing
@@ -21,6 +24,7 @@ from inspector.engine.messages.envelope import Event, Progress
 from inspector.engine.store_query import find
 from inspector.errors import ErrorInfo, InspectorError
 from inspector.ui.store_client import StoreClient
+from inspector.ui.theme import Mode, Theme
 from inspector.variables import dtypes
 from inspector.variables.leaf import Kind, Leaf
 from inspector.variables.path import TreePath, join
@@ -270,7 +274,10 @@ def _picture(store: ContentStore, body: viewing.ReadPicture) -> object:
         data = np.ascontiguousarray(table.astype(np.float32))
     finite = data[np.isfinite(data)]
     ends = (float(finite.min()), float(finite.max())) if finite.size else (None, None)
-    return reading.Picture(*data.shape, data.tobytes(), steps[0], steps[1], *ends)
+    rows, columns = data.shape
+    return reading.Picture(
+        rows, columns, data.tobytes(), steps[0], steps[1], ends[0], ends[1]
+    )
 
 
 def _document(store: ContentStore, body: document.AskDocument) -> object:
@@ -295,7 +302,31 @@ _ANSWERS: dict[type, Callable[[ContentStore, Any], object]] = {
 }
 
 
-def words(shape: tuple[int, ...], dtype: str) -> Array:
+def start_client(store: ContentStore, qtbot: QtBot) -> StoreClient:
+    """Starts a client on the store; it ends with the test."""
+    client = StoreClient()
+    store.start(client)
+    qtbot.addWidget(_Ender(client))
+    return client
+
+
+class _Ender(QWidget):
+    """Closes the client when pytest-qt closes the test's widgets."""
+
+    def __init__(self, client: StoreClient) -> None:
+        super().__init__()
+        self._client = client
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._client.close()
+        super().closeEvent(event)
+
+
+def light_theme() -> Theme:
+    return Theme(Mode.LIGHT)
+
+
+def weights(shape: tuple[int, ...], dtype: str) -> Array:
     """Numbers that look like weights, the same in every test."""
     generator = np.random.default_rng(7)
     return generator.normal(0, 0.12, shape).astype(dtypes.to_numpy(dtype))

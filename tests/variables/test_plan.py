@@ -272,6 +272,7 @@ def test_one_level_too_high_or_too_deep(start: str, end: str, note: str) -> None
     made = plan(source, target, start, end)
     assert made.summary["exact"] == 4
     assert made.note.startswith(note)
+    assert made.exact == ("one level above" not in note)
     assert filled(made)["params/backbone/c2/bias"] == "params/S_0/c2/bias"
 
 

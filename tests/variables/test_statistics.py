@@ -153,6 +153,15 @@ def test_views_that_are_not_contiguous() -> None:
     assert builder.result().sum == array.sum()
 
 
+@pytest.mark.parametrize("dtype", [">f4", ">i4", ">i8", ">u2", ">c8"])
+def test_foreign_byte_order(dtype: str) -> None:
+    array = np.array([1, 300, 5], dtype)
+    builder = StatisticsBuilder(array.dtype.name)
+    builder.add(array)
+    assert builder.result().sum == 306
+    assert histogram([array], 0, 400, 2).tolist() == [2, 1]
+
+
 def _blocks(array: np.ndarray) -> Iterator[np.ndarray]:
     for start in range(0, array.size, 1001):
         yield array[start : start + 1001]

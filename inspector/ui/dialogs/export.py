@@ -16,13 +16,11 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QFileDialog,
-    QFormLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -32,14 +30,17 @@ from inspector.engine.messages.envelope import Progress
 from inspector.engine.messages.reading import Exported
 from inspector.errors import ErrorInfo, WriteFileError
 from inspector.ui import format as fmt
+from inspector.ui.dialogs.form_rows import add_row, make_form
 from inspector.ui.operations import edits, exports
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
 from inspector.ui.viewers.error_banner import ErrorBanner
 from inspector.ui.viewers.hairline import HairlineProgress
+from inspector.ui.viewers.number_field import NumberField
 
-_MOST_SEED = (1 << 31) - 1
+_MOST_SEED = (1 << 32) - 1
 _LIST_HEIGHT = 110
+_SEED_WIDTH = 120
 
 
 class NoPathError(WriteFileError):
@@ -95,7 +96,7 @@ class ExportDialog(QDialog):
         self.export_button = QPushButton("Export", self)
         self.cancel_button = QPushButton("Cancel", self)
         self._seeds = QWidget(self)
-        self._seed_form = QFormLayout(self._seeds)
+        self._seed_form = make_form(self._seeds)
         self._name_widgets()
         self._lay_out()
         self._connect()
@@ -139,14 +140,9 @@ class ExportDialog(QDialog):
         where.setSpacing(4)
         where.addWidget(self.path, 1)
         where.addWidget(self.browse)
-        form = QFormLayout()
-        form.setSpacing(8)
-        form.setHorizontalSpacing(12)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        form.addRow("Write to", where)
-        form.addRow("Format", self.format)
-        self._seed_form.setContentsMargins(0, 0, 0, 0)
-        self._seed_form.setSpacing(4)
+        form = make_form()
+        add_row(form, "Write to", where, buddy=self.path)
+        add_row(form, "Format", self.format)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addWidget(self.status, 1)
@@ -263,15 +259,12 @@ class ExportDialog(QDialog):
         while self._seed_form.rowCount():
             self._seed_form.removeRow(0)
         for stream, seed in seeds:
-            box = QSpinBox(self._seeds)
-            box.setRange(0, _MOST_SEED)
-            box.setValue(seed)
-            box.setKeyboardTracking(False)
-            box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+            box = NumberField(self._theme, self._seeds, last=_MOST_SEED, number=seed)
+            box.setFixedWidth(_SEED_WIDTH)
             box.setObjectName(f"seed.{stream}")
             box.setAccessibleName(f"Seed of the rng stream {stream}")
-            box.valueChanged.connect(partial(self._on_seed, stream))
-            self._seed_form.addRow(f"Seed of {stream}", box)
+            box.number_changed.connect(partial(self._on_seed, stream))
+            add_row(self._seed_form, f"Seed of {stream}", box)
         self._seeds.setVisible(bool(seeds))
 
     def _on_seed(self, stream: str, seed: int) -> None:
@@ -335,13 +328,13 @@ class ExportDialog(QDialog):
 
     def _on_exported(self, exported: Exported) -> None:
         self._set_idle()
-        self.hide()
         self.exported.emit(exported)
+        self.accept()
 
     def _on_cancelled(self) -> None:
         self._set_idle()
-        self.hide()
         self.cancelled.emit()
+        super().reject()
 
     def _on_failure(self, error: ErrorInfo) -> None:
         self._set_idle()

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QFileDialog,
-    QFormLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -34,6 +33,7 @@ from inspector.engine.messages.module import (
 )
 from inspector.errors import ErrorInfo, LoadModuleError
 from inspector.ui.dialogs import module_memory as memory
+from inspector.ui.dialogs.form_rows import add_row, make_form
 from inspector.ui.dialogs.module_page import ModulePage
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
@@ -151,15 +151,12 @@ class ModuleDialog(QDialog):
         importing.setSpacing(12)
         importing.addWidget(self.warning, 1)
         importing.addWidget(self.import_button, 0, Qt.AlignmentFlag.AlignTop)
-        form = QFormLayout()
-        form.setSpacing(8)
-        form.setHorizontalSpacing(12)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        form.addRow("Module", where)
-        form.addRow("Python", self.python)
-        form.addRow("", importing)
-        form.addRow("Class", self.choice)
-        form.addRow("", self.about)
+        form = make_form()
+        add_row(form, "Module", where, buddy=self.spec)
+        add_row(form, "Python", self.python)
+        add_row(form, "", importing)
+        add_row(form, "Class", self.choice)
+        add_row(form, "", self.about)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addWidget(self.keep)

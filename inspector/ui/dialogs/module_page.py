@@ -10,7 +10,6 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QFormLayout,
     QLabel,
     QLineEdit,
     QScrollArea,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from inspector.engine.messages.module import ModuleOffer, ModuleSpec
 from inspector.errors import LoadModuleError
+from inspector.ui.dialogs.form_rows import add_row, make_form
 from inspector.ui.dialogs.module_form import UNGIVEN, FieldEditor
 from inspector.ui.dialogs.module_inputs import (
     EXAMPLE,
@@ -81,7 +81,8 @@ class ModulePage(QScrollArea):
         self._arguments_caption = self._caption("Constructor arguments", content)
         column.addWidget(self._arguments_caption)
         self._form_host = QWidget(content)
-        self._form = self._make_form(self._form_host)
+        self._form = make_form(self._form_host)
+        self._form.setVerticalSpacing(4)
         column.addWidget(self._form_host)
         self.inputs = self._rows(
             content, "moduleInputs", ("keyword", EXAMPLE), "Add input"
@@ -109,15 +110,6 @@ class ModulePage(QScrollArea):
         column.addWidget(self.method)
         column.addStretch(1)
 
-    @staticmethod
-    def _make_form(host: QWidget) -> QFormLayout:
-        form = QFormLayout(host)
-        form.setContentsMargins(0, 0, 0, 0)
-        form.setSpacing(4)
-        form.setHorizontalSpacing(12)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        return form
-
     def _caption(self, text: str, parent: QWidget) -> QLabel:
         label = QLabel(text, parent)
         label.setProperty("look", "small")
@@ -142,10 +134,8 @@ class ModulePage(QScrollArea):
             editor = FieldEditor(field, self._form_host)
             editor.edited.connect(self.edited)
             star = " *" if field.required else ""
-            label = QLabel(f"{field.name}{star}", self._form_host)
-            label.setBuddy(editor.widget)
+            label = add_row(self._form, f"{field.name}{star}", editor.widget)
             label.setToolTip(editor.widget.toolTip())
-            self._form.addRow(label, editor.widget)
             self._editors.append(editor)
         self._arguments_caption.setText(
             "Constructor arguments" if offer.fields else "No constructor arguments"

@@ -119,7 +119,7 @@ class DetailsPanel(QWidget):
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addLayout(self._stack)
-        self.setMinimumWidth(280)
+        self.setMinimumWidth(300)
 
     @property
     def place(self) -> tuple[str, TreePath] | None:

@@ -30,6 +30,7 @@ from inspector.ui.plan_delegates import PlanDelegate
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
 from inspector.ui.tokens import MARKS, ROW_HEIGHT, SPACE, VERDICTS
+from inspector.ui.viewers.elided_label import ElidedLabel
 
 _WIDTHS = {
     PlanColumn.VERDICT: 104,
@@ -74,6 +75,7 @@ class PlanTable(QTableView):
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         rows.setMinimumSectionSize(ROW_HEIGHT)
         rows.setDefaultSectionSize(ROW_HEIGHT)
+        self.setMinimumHeight(3 * ROW_HEIGHT)
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setStretchLastSection(True)
@@ -132,7 +134,6 @@ class PlanPanel(QFrame):
         """Opens a plan and puts the focus where Return applies it."""
         self.banners.remove("error")
         self._asked.setText(info.asked)
-        self._asked.setToolTip(info.asked)
         self._note.setText(info.note)
         self._note.setVisible(bool(info.note))
         counts = dict(info.summary)
@@ -156,9 +157,8 @@ class PlanPanel(QFrame):
         self._on_choices()
 
     def _make_head(self) -> None:
-        self._asked = QLabel(self)
+        self._asked = ElidedLabel(self)
         self._asked.setProperty("look", "title")
-        self._asked.setTextFormat(Qt.TextFormat.PlainText)
         self._note = QLabel(self)
         self._note.setProperty("look", "secondary")
         self._note.setTextFormat(Qt.TextFormat.PlainText)
@@ -186,19 +186,16 @@ class PlanPanel(QFrame):
         title = QHBoxLayout()
         title.setSpacing(2 * SPACE)
         title.addWidget(self._asked, 1)
+        for chip in self._chips.values():
+            title.addWidget(chip)
+        title.addSpacing(2 * SPACE)
         title.addWidget(self._cancel)
         title.addWidget(self.apply_button)
-        chips = QHBoxLayout()
-        chips.setSpacing(2 * SPACE)
-        for chip in self._chips.values():
-            chips.addWidget(chip)
-        chips.addStretch(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(3 * SPACE, 2 * SPACE, 3 * SPACE, 2 * SPACE)
-        column.setSpacing(2 * SPACE)
+        column.setSpacing(SPACE)
         column.addLayout(title)
         column.addWidget(self._note)
-        column.addLayout(chips)
         column.addWidget(self.banners)
         column.addWidget(self.table, 1)
 

@@ -57,7 +57,7 @@ class NumbersViewer(Viewer):
         self._details: Details | None = None
         self.model = ArrayModel(client, self)
         self.table = ArrayTable(client, self.model, theme, self)
-        self.chooser = SliceChooser("numbersSlice", self)
+        self.chooser = SliceChooser(theme, "numbersSlice", self)
         self.banner = ErrorBanner(theme, self, closable=True)
         self.go_to = QLineEdit(self)
         self.foot = ElidedLabel(self, mode=Qt.TextElideMode.ElideRight)

@@ -53,7 +53,7 @@ class PictureViewer(Viewer):
         self._asked: ArraySlice | None = None
         self._pending: ArraySlice | None = None
         self.histogram = Histogram(theme, self)
-        self.chooser = SliceChooser("pictureSlice", self)
+        self.chooser = SliceChooser(theme, "pictureSlice", self)
         self.chooser.chosen.connect(self._on_chosen)
         self.canvas = PictureCanvas(theme, self)
         self.canvas.pointed.connect(self._on_pointed)

@@ -15,14 +15,16 @@ from PySide6.QtWidgets import (
     QLabel,
     QSizePolicy,
     QSlider,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
 from inspector.ui.models.array_slice import ArraySlice
+from inspector.ui.theme import Theme
+from inspector.ui.viewers.number_field import NumberField
 
 _ONE_AXIS = 1
+_NUMBER_WIDTH = 72
 _SLIDER_LIMIT = 1 << 24
 """Positions a slider can tell apart; a longer axis has the number field alone."""
 
@@ -39,9 +41,10 @@ class SliceChooser(QWidget):
 
     chosen = Signal(object)
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
         """Makes an empty chooser; ``name`` begins the object names inside."""
         super().__init__(parent)
+        self._theme = theme
         self._name = name
         self.slice = ArraySlice((), -1, -1, ())
         self._down = self._make_axis_box("Axis that runs down", down=True)
@@ -50,9 +53,10 @@ class SliceChooser(QWidget):
         line = QHBoxLayout(self._axes)
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(4)
-        for text, box in (("down", self._down), ("right", self._right)):
+        for text, box in (("↓", self._down), ("→", self._right)):
             caption = QLabel(text, self._axes)
-            caption.setProperty("look", "small")
+            caption.setProperty("look", "secondary")
+            caption.setToolTip(box.accessibleName())
             line.addWidget(caption)
             line.addWidget(box)
             line.addSpacing(8)
@@ -109,28 +113,37 @@ class SliceChooser(QWidget):
         extent = self.slice.shape[axis]
         caption = QLabel(f"axis {axis}", self._sliders)
         caption.setProperty("look", "small")
-        number = QSpinBox(self._sliders)
-        number.setRange(0, min(max(0, extent - 1), (1 << 31) - 1))
-        number.setValue(self.slice.index[axis])
-        number.setSuffix(f" of {extent:,}")
-        # The slider beside it and the arrow keys do what the two buttons would.
-        number.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-        number.setKeyboardTracking(False)
+        number = NumberField(
+            self._theme,
+            self._sliders,
+            last=extent - 1,
+            number=self.slice.index[axis],
+        )
+        number.setFixedWidth(_NUMBER_WIDTH)
         number.setObjectName(f"{self._name}.index{axis}")
         number.setAccessibleName(f"Index on axis {axis}")
+        total = QLabel(f"of {extent:,}", self._sliders)
+        total.setProperty("look", "small")
         slider = QSlider(Qt.Orientation.Horizontal, self._sliders)
         slider.setRange(0, min(max(0, extent - 1), _SLIDER_LIMIT))
         slider.setValue(self.slice.index[axis])
         slider.setEnabled(1 < extent <= _SLIDER_LIMIT)
         slider.setObjectName(f"{self._name}.slider{axis}")
         slider.setAccessibleName(f"Index on axis {axis}")
-        slider.valueChanged.connect(number.setValue)
-        number.valueChanged.connect(slider.setValue)
-        number.valueChanged.connect(partial(self._on_index, axis))
+        slider.valueChanged.connect(number.set_number)
+        number.number_changed.connect(partial(self._follow, slider))
+        number.number_changed.connect(partial(self._on_index, axis))
         self._grid.addWidget(caption, row, 0)
         self._grid.addWidget(slider, row, 1)
         self._grid.addWidget(number, row, 2)
+        self._grid.addWidget(total, row, 3)
         self._grid.setColumnStretch(1, 1)
+
+    @staticmethod
+    def _follow(slider: QSlider, position: int) -> None:
+        # A long axis has more positions than the slider, which then stays put.
+        if slider.isEnabled():
+            slider.setValue(position)
 
     def _on_axis(self, down: bool, axis: int) -> None:
         self.set_slice(self.slice.with_axis(axis, down=down))
