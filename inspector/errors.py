@@ -67,6 +67,15 @@ class InspectorError(Exception):
 class UsageError(InspectorError):
     """The request itself is malformed; the command line exits with status 2."""
 
+    def info(self, traceback: str = "") -> ErrorInfo:
+        """Returns the error as data, its kind the same for all errors of usage.
+
+        So the command line knows it by its kind, whichever process found it.
+        """
+        return ErrorInfo(
+            UsageError.__name__, self.message, self.where, self.hint, traceback
+        )
+
 
 class ReadFileError(InspectorError):
     """A file or folder could not be read as a checkpoint."""

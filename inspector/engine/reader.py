@@ -9,6 +9,7 @@ file ended a reader is the store's business.
 from __future__ import annotations
 
 import faulthandler
+import gc
 import importlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -39,6 +40,9 @@ from inspector.variables.plain import from_plain
 WORKERS = 3
 """Threads that answer; numpy and tensorstore work outside of Python's lock."""
 
+COLLECTOR_THRESHOLD = 100_000
+"""Objects made before Python looks for cycles among them."""
+
 SLOW = (ListCheckpoint, LeafStatistics, WriteExport)
 """Requests that may take long; one worker is kept free of them."""
 
@@ -56,6 +60,8 @@ def serve(pipes: Pipes) -> NoReturn:
     """Runs the reader until its owner is gone; called on the main thread."""
     faulthandler.enable()
     limit_memory()
+    # Listings are hundreds of thousands of objects without cycles.
+    gc.set_threshold(COLLECTOR_THRESHOLD)
     connection = Connection("reader", pipes=pipes)
     dispatcher = PoolDispatcher(ReaderService().handlers(), WORKERS, slow=SLOW)
     connection.start(dispatcher)

@@ -173,7 +173,7 @@ class Session:
         self._model.stop()
 
     async def _end(self, _body: object, _progress: OnProgress) -> None:
-        self._keep = False
+        self._keep = not self._state.is_saved()
 
     async def close(self) -> None:
         """Ends the session: what its owner did not end is offered again."""

@@ -6,6 +6,8 @@ and journaled before they are answered.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from inspector.document.base import Base, CheckpointBase, ModuleBase, base_to_json
 from inspector.document.change import NEW_TARGET, DocumentChange
 from inspector.document.rebase import RebaseReport
@@ -61,15 +63,15 @@ class Target:
         if body.python:
             await self._model.use_python(body.python)
             self._state.python = body.python
-        base = await self._trace(body.module, progress)
+        base, notes = await self._trace(body.module, progress)
         if body.keep and isinstance(self._state.document.base, ModuleBase):
-            return await self._rebase(base)
-        return await self._begin(base)
+            return await self._rebase(base, notes)
+        return await self._begin(base, notes)
 
     async def load_recorded(self, progress: OnProgress) -> messages.Changes:
         """Imports the module that an opened recipe recorded."""
-        base = await self._trace(self._state.module_spec(), progress)
-        return await self._rebase(base)
+        base, notes = await self._trace(self._state.module_spec(), progress)
+        return await self._rebase(base, notes)
 
     async def import_unchanged(self, progress: OnProgress) -> None:
         """Imports the recorded module for its initial values alone.
@@ -80,7 +82,7 @@ class Target:
         """
         if self._state.module_loaded:
             return
-        base = await self._trace(self._state.module_spec(), progress)
+        base, _ = await self._trace(self._state.module_spec(), progress)
         report = self._state.document.preview_rebase(base)
         if report.leaves:
             raise ModuleChangedError(self._state.module_file(), report)
@@ -135,24 +137,29 @@ class Target:
         await self._journal.record(operation)
         return self._state.changes(change)
 
-    async def _trace(self, spec: ModuleSpec, progress: OnProgress) -> ModuleBase:
+    async def _trace(
+        self, spec: ModuleSpec, progress: OnProgress
+    ) -> tuple[ModuleBase, tuple[str, ...]]:
+        """Loads a module; returns its base and what the model says of it."""
         loaded = await self._model.ask(LoadModule(spec), progress)
         assert isinstance(loaded, ModuleLoaded)
-        return _base(spec, loaded)
+        return _base(spec, loaded), loaded.notes
 
-    async def _begin(self, base: Base) -> messages.Changes:
+    async def _begin(self, base: Base, notes: tuple[str, ...] = ()) -> messages.Changes:
         change = self._state.document.set_base(base)
         self._state.module_loaded = isinstance(base, ModuleBase)
         await self._record_base("base", base)
-        return self._state.changes(change)
+        return self._state.changes(replace(change, notes=notes))
 
-    async def _rebase(self, base: ModuleBase) -> messages.Changes:
+    async def _rebase(
+        self, base: ModuleBase, notes: tuple[str, ...]
+    ) -> messages.Changes:
         report = self._state.document.rebase(base)
         self._state.module_loaded = True
         await self._record_base("rebase", base)
         text = f"Load {base.name}, {report.kept} edits kept"
         return self._state.changes(
-            DocumentChange(NEW_TARGET, text=text, notes=report.sentences())
+            DocumentChange(NEW_TARGET, text=text, notes=(*report.sentences(), *notes))
         )
 
     async def _record_base(self, operation: str, base: Base) -> None:

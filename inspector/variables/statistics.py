@@ -19,7 +19,7 @@ from inspector.variables import dtypes
 from inspector.variables.moments import IntegerMoments, Moments
 from inspector.variables.scalar_json import float_to_json
 
-_CHUNK = 1 << 16
+_CHUNK = 1 << 14
 """Elements looked at together; as float64 they stay in the processor's cache."""
 
 

@@ -62,20 +62,28 @@ class Widget:
 
 
 @dataclass(frozen=True, slots=True)
-class TreeRow:
-    """A row of a tree.
+class Row:
+    """A row of a table, tree or list.
 
     Attributes:
-        path: Names from the top row down.
-        mark: Origin that the row says it has; empty for none.
-        texts: Texts of the other columns.
-        cell: Its first cell.
+        texts: Accessible name of each cell.
+        states: States of the first cell.
+        rect: Where the first cell is.
     """
 
-    path: tuple[str, ...]
-    mark: str
     texts: tuple[str, ...]
-    cell: Widget
+    states: frozenset[str]
+    rect: Rect
+
+    @property
+    def name(self) -> str:
+        """What its first cell is called: in the target, key and origin."""
+        return self.texts[0]
+
+    @property
+    def mark(self) -> str:
+        """Origin that a row of the target says it has; empty for none."""
+        return self.name.partition(", ")[2]
 
 
 class Probe:
@@ -112,21 +120,23 @@ class Probe:
         found = self._ask("walk", pid=pid) or []
         return [_widget(one) for one in found if one["role"] != "gone"]
 
-    def table(self, pid: int, name: str) -> list[list[Widget]]:
-        """Returns the cells of a table, tree or list, row by row."""
-        found = self._ask("cells", pid=pid, name=name)
-        if found is None or any(cell["role"] == "gone" for cell in found["cells"]):
-            return []
-        cells = [_widget(cell) for cell in found["cells"]]
-        columns = max(found["columns"], 1)
-        return [cells[i : i + columns] for i in range(0, len(cells), columns)]
+    def rows(self, pid: int, name: str) -> list[Row]:
+        """Returns the rows of a table, tree or list."""
+        return [
+            Row(
+                (one["name"], *(text or "" for text in one["others"])),
+                frozenset(one["states"]),
+                Rect(*one["rect"]),
+            )
+            for one in self._ask("rows", pid=pid, name=name) or []
+        ]
 
-    def tree(self, pid: int, name: str) -> list[TreeRow]:
-        """Returns the rows of a tree; none while one of them is on its way."""
-        rows = self.table(pid, name)
-        if any(row[0].name in _WAYS_TO_SAY_NOTHING_YET for row in rows):
-            return []
-        return list(_with_paths(rows))
+    def tree(self, pid: int, name: str) -> dict[tuple[str, ...], Row]:
+        """Returns the rows of a tree by path; none while one of them is on its way."""
+        rows = self.rows(pid, name)
+        if any(row.name in _WAYS_TO_SAY_NOTHING_YET for row in rows):
+            return {}
+        return dict(_with_paths(rows))
 
     def close(self) -> None:
         """Ends the script."""
@@ -134,16 +144,14 @@ class Probe:
         self._process.communicate()
 
 
-def _with_paths(rows: list[list[Widget]]) -> Iterator[TreeRow]:
+def _with_paths(rows: list[Row]) -> Iterator[tuple[tuple[str, ...], Row]]:
     """Finds the path of each row: a child stands further to the right."""
     above: list[tuple[int, str]] = []
-    for cell, *others in rows:
-        key, _, mark = cell.name.partition(", ")
-        while above and above[-1][0] >= cell.rect.x:
+    for row in rows:
+        while above and above[-1][0] >= row.rect.x:
             above.pop()
-        above.append((cell.rect.x, key))
-        path = tuple(name for _, name in above)
-        yield TreeRow(path, mark, tuple(other.name for other in others), cell)
+        above.append((row.rect.x, row.name.partition(", ")[0]))
+        yield tuple(name for _, name in above), row
 
 
 def _widget(found: Mapping[str, Any]) -> Widget:

@@ -49,7 +49,7 @@ class Prober:
         self.operations: dict[str, Callable[..., object]] = {
             "ready": lambda: True,
             "find": self.find,
-            "cells": self.cells,
+            "rows": self.rows,
             "walk": self.walk,
         }
 
@@ -58,15 +58,31 @@ class Prober:
         widget = self._widget(pid, name)
         return None if widget is None else describe(widget)
 
-    def cells(self, pid: int, name: str) -> dict[str, object] | None:
-        """Returns the cells of a tree, table or list in its order, headers left out."""
+    def rows(self, pid: int, name: str) -> list[dict[str, object]] | None:
+        """Returns the rows of a tree, table or list: first cell, names of the others.
+
+        A program with a deep tree has thousands of cells, so each is asked for as
+        little as possible.
+        """
         widget = self._widget(pid, name)
         if widget is None:
             return None
         columns = Atspi.Table.get_n_columns(widget) if speaks(widget, "Table") else 1
-        found = (describe(cell) for cell in children(widget))
-        cells = [cell for cell in found if cell["role"] not in _HEADERS]
-        return {"columns": columns, "cells": cells}
+        cells = [cell for cell in children(widget) if not is_header(cell)]
+        try:
+            return [
+                {
+                    "name": cells[first].get_name() or "",
+                    "states": states_of(cells[first]),
+                    "rect": rect_of(cells[first]),
+                    "others": [
+                        c.get_name() for c in cells[first + 1 : first + columns]
+                    ],
+                }
+                for first in range(0, len(cells), max(columns, 1))
+            ]
+        except GLib.Error:
+            return None
 
     def walk(self, pid: int) -> list[dict[str, object]]:
         """Returns every widget that can be seen, windows first; no cells."""
@@ -146,19 +162,37 @@ def is_showing(widget: Any) -> bool:
 def describe(widget: Any) -> dict[str, object]:
     """Returns what a screen reader would know, and where it is on the screen."""
     try:
-        rect = widget.get_extents(Atspi.CoordType.SCREEN)
-        states = widget.get_state_set()
         return {
             "id": widget.get_accessible_id() or "",
             "role": widget.get_role_name(),
             "name": widget.get_name() or "",
             "description": widget.get_description() or "",
             "text": text_of(widget),
-            "states": [name for name, one in _STATES.items() if states.contains(one)],
-            "rect": [rect.x, rect.y, rect.width, rect.height],
+            "states": states_of(widget),
+            "rect": rect_of(widget),
         }
     except GLib.Error:
         return {"role": "gone"}
+
+
+def states_of(widget: Any) -> list[str]:
+    """Returns which of `_STATES` a widget has."""
+    states = widget.get_state_set()
+    return [name for name, one in _STATES.items() if states.contains(one)]
+
+
+def rect_of(widget: Any) -> list[int]:
+    """Returns left, top, width and height on the screen, in pixels."""
+    rect = widget.get_extents(Atspi.CoordType.SCREEN)
+    return [rect.x, rect.y, rect.width, rect.height]
+
+
+def is_header(widget: Any) -> bool:
+    """Returns whether a child of a table is one of its headers."""
+    try:
+        return widget.get_role_name() in _HEADERS
+    except GLib.Error:
+        return True
 
 
 def speaks(widget: Any, interface: str) -> bool:

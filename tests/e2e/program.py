@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.e2e.accessible import Rect, TreeRow, Widget
+from tests.e2e.accessible import Rect, Row, Widget
 from tests.e2e.desktop import Desktop, marked, private_environment
 from tests.e2e.waiting import DEADLINE_S, wait_for
 
@@ -105,11 +105,11 @@ class Program:
             seen=self.said,
         )
 
-    def tree(self, name: str) -> dict[tuple[str, ...], TreeRow]:
+    def tree(self, name: str) -> dict[tuple[str, ...], Row]:
         """Returns the rows of a tree by their path, in their order."""
-        return {row.path: row for row in self.desktop.probe.tree(self.pid, name)}
+        return self.desktop.probe.tree(self.pid, name)
 
-    def row(self, tree: str, *path: str) -> TreeRow:
+    def row(self, tree: str, *path: str) -> Row:
         """Waits for a row of a tree, expanding what leads there."""
         for length in range(1, len(path)):
             self._expand(tree, path[:length], path[: length + 1])
@@ -121,14 +121,13 @@ class Program:
 
     def _expand(self, tree: str, path: tuple[str, ...], child: tuple[str, ...]) -> None:
         row = self.row(tree, *path)
-        if child not in self.tree(tree) and "expanded" not in row.cell.states:
-            self.click(row.cell.rect)
+        if child not in self.tree(tree) and "expanded" not in row.states:
+            self.click(row.rect)
             self.key("Right")
 
     def table(self, name: str) -> list[list[str]]:
         """Returns the texts of a table or list, row by row."""
-        rows = self.desktop.probe.table(self.pid, name)
-        return [[cell.name for cell in row] for row in rows]
+        return [list(row.texts) for row in self.desktop.probe.rows(self.pid, name)]
 
     def said(self) -> str:
         """Returns every text that the program shows outside of its tables."""

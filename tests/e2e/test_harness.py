@@ -24,7 +24,7 @@ def toy(screen: Desktop, tmp_path: Path) -> Iterator[Program]:
 
 def test_mouse_and_keyboard_reach_widgets_that_are_found_by_name(toy: Program) -> None:
     row = toy.row("sourceTree", "first", "below")
-    assert row.texts == ("7",)
+    assert row.texts == ("below", "7")
     assert list(toy.tree("sourceTree")) == [
         ("first",),
         ("first", "below"),
@@ -36,8 +36,8 @@ def test_mouse_and_keyboard_reach_widgets_that_are_found_by_name(toy: Program) -
 
 
 def test_drag_is_seen_by_what_it_is_over_and_dropped_on(toy: Program) -> None:
-    start = toy.row("sourceTree", "first").cell.rect
-    end = toy.row("targetTree", "second").cell.rect
+    start = toy.row("sourceTree", "first").rect
+    end = toy.row("targetTree", "second").rect
     toy.drag(start, end, lambda: toy.wait_said("over second"))
     toy.wait_said("dropped on second")
 

@@ -31,8 +31,8 @@ def marks(program: Program, *below: str) -> set[str]:
 
 def drag_encoder(program: Program) -> None:
     """Drags the trained encoder onto the backbone; its plan shows meanwhile."""
-    start = program.row("sourceTree", "digits", "params", "encoder").cell.rect
-    end = program.row("targetTree", "params", "backbone").cell.rect
+    start = program.row("sourceTree", "digits", "params", "encoder").rect
+    end = program.row("targetTree", "params", "backbone").rect
     program.drag(start, end, lambda: program.wait_said("would fill 15 exact"))
     wait_for(
         lambda: marks(program, "params", "backbone") == {"exact"},

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import pytest
 
-DEADLINE_S = 60.0
+DEADLINE_S = 40.0
 """How long anything may take; generous, because machines that test are busy ones."""
 
 _PAUSE_S = 0.02

@@ -217,8 +217,16 @@ def test_a_killed_store_loses_nothing(tmp_path: Path) -> None:
     second.client.close()
 
     third = Store(tmp_path)
-    assert third.sessions() == ()
+    # Nobody saved these edits, so they are offered once more.
+    assert [session.edits for session in third.sessions()] == [3]
+    third.change(document.RestoreSession(third.sessions()[0].id))
+    third.ask(document.SaveRecipe(str(tmp_path / "saved.json")))
+    third.ask(document.End())
     third.client.close()
+
+    fourth = Store(tmp_path)
+    assert fourth.sessions() == ()
+    fourth.client.close()
 
 
 def test_a_session_that_ended_without_a_word_is_offered(tmp_path: Path) -> None:

@@ -34,9 +34,11 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """Ends the session by the person's wish: it is not offered again.
+    """Ends the session by the person's wish.
 
-    A session whose owner is gone without it was left by a crash.
+    It is offered again only when it holds edits that no recipe was saved of. A
+    session whose owner is gone without a word was left by a crash and is offered in
+    any case.
     """
 
 

@@ -21,6 +21,9 @@ from inspector.variables import dtypes
 _MOST_DIGITS = 17
 """Digits after which every float64 is exact, so every narrower float too."""
 
+_PLAIN_END = 1e7
+"""Whole numbers below it are written in full: ``448`` and not ``4.5e2``."""
+
 _TRUE, _FALSE = frozenset({"true", "1"}), frozenset({"false", "0"})
 
 
@@ -57,6 +60,8 @@ def _short_float(value: float, dtype: str) -> str:
     """Writes a float of ml_dtypes; their own ``str`` has six digits, come what may."""
     if not isfinite(value):
         return str(value)
+    if abs(value) < _PLAIN_END and value.is_integer():
+        return str(int(value))
     numpy_type = dtypes.to_numpy(dtype).type
     for digits in range(1, _MOST_DIGITS):
         text = f"{value:.{digits}g}"

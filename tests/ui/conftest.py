@@ -1,0 +1,41 @@
+"""Fixtures of the window's tests: a store inside the test, and the theme."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from inspector.ui.store_client import StoreClient
+from inspector.ui.theme import Mode, Theme
+from tests.ui.fake_store import FakeStore, started_client
+
+
+@pytest.fixture
+def store() -> FakeStore:
+    return FakeStore()
+
+
+@pytest.fixture
+def client(qapp: QApplication, store: FakeStore) -> Iterator[StoreClient]:
+    del qapp
+    made = started_client(store)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def theme(qapp: QApplication) -> Theme:
+    made = Theme(Mode.LIGHT, qapp)
+    made.apply()
+    return made
+
+
+@pytest.fixture
+def settings(tmp_path_factory: pytest.TempPathFactory, qtbot: QtBot) -> QSettings:
+    del qtbot
+    file = tmp_path_factory.mktemp("settings") / "settings.ini"
+    return QSettings(str(file), QSettings.Format.IniFormat)

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.ui.viewers.ticks import statistic_text, tick_text, ticks
+
+
+@given(low=st.floats(-1e30, 1e30), span=st.floats(1e-20, 1e30), most=st.integers(2, 12))
+def test_ticks_lie_between_the_ends_and_are_few(
+    low: float, span: float, most: int
+) -> None:
+    high = low + span
+    found = ticks(low, high, most)
+    assert len(found) <= most
+    slack = (high - low) * 1e-6
+    assert all(low - slack <= value <= high + slack for value in found)
+
+
+def test_ticks_are_round() -> None:
+    assert [tick_text(v) for v in ticks(-0.43, 0.49, 5)] == [
+        "−0.4", "−0.2", "0", "0.2", "0.4",
+    ]  # fmt: skip
+    assert ticks(3.0, 3.0, 4) == (3.0,)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "–"),
+        (-0.00019569, "−1.96e−4"),
+        (0.117123, "0.1171"),
+        (12345, "12345"),
+        (4 * 10**16, "4e16"),
+        (0.0, "0"),
+    ],
+)
+def test_statistics_are_short(value: float | None, text: str) -> None:
+    assert statistic_text(value) == text
+
+
+def test_an_estimate_says_so() -> None:
+    assert statistic_text(0.117, sampled=True) == "~0.117"
