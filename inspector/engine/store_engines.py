@@ -13,8 +13,9 @@ from collections.abc import Callable
 from typing import Protocol
 
 from inspector.engine.client import EngineClient
+from inspector.engine.launch_python import probe_python
 from inspector.engine.messages import reading
-from inspector.engine.messages.document import EngineStatus
+from inspector.engine.messages.document import EngineStatus, Notice
 from inspector.engine.messages.envelope import Progress
 from inspector.errors import ErrorInfo, InspectorError, ReadFileError, RemoteError
 from inspector.variables.leaf import Leaf
@@ -247,6 +248,7 @@ class ModelSupervisor:
         self._start = start
         self._notify = notify
         self.python = python
+        self._probed = ""
         self._engine: AsyncEngine | None = None
         self._spare: AsyncEngine | None = None
         self._busy = asyncio.Lock()
@@ -255,6 +257,8 @@ class ModelSupervisor:
         """Chooses the interpreter; a model on another one is ended."""
         if python == self.python:
             return
+        if python:
+            await asyncio.to_thread(probe_python, python)
         self.python = python
         engines = [engine for engine in (self._engine, self._spare) if engine]
         self._engine = self._spare = None
@@ -265,10 +269,12 @@ class ModelSupervisor:
         """Asks the model; cancelling the task ends the process, the spare takes over.
 
         Raises:
+            ChoosePythonError: The chosen interpreter cannot run it.
             EngineEndedError: The process ended before it answered.
             RemoteError: The request failed there.
         """
         async with self._busy:
+            await self._probe()
             engine = self._live()
             self._notify(EngineStatus("model", "busy"))
             try:
@@ -284,6 +290,15 @@ class ModelSupervisor:
                 return reply
             finally:
                 self._warm()
+
+    async def _probe(self) -> None:
+        """Asks a chosen interpreter once whether it can run the model."""
+        if self.python == self._probed:
+            return
+        info = await asyncio.to_thread(probe_python, self.python)
+        self._probed = self.python
+        for text in info.warnings:
+            self._notify(Notice("warning", ErrorInfo("PythonWarning", text, info.path)))
 
     def stop(self) -> None:
         """Ends the model with its whole process group."""

@@ -1,8 +1,8 @@
-"""The desktop of the end-to-end tests, and pictures of what went wrong on it."""
+"""The desktop of the end-to-end tests."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,18 +23,3 @@ def screen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desktop]:
     """A desktop that all tests share; a test ends the programs that it starts."""
     with desktop(tmp_path_factory.mktemp("desktop")) as one:
         yield one
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item,
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Keeps a picture of the screen when a test fails."""
-    report = yield
-    fixtures: dict[str, object] = getattr(item, "funcargs", {})
-    one, folder = fixtures.get("screen"), fixtures.get("tmp_path")
-    if report.failed and isinstance(one, Desktop) and isinstance(folder, Path):
-        path = folder / f"screen-{report.when}.png"
-        one.screenshot(path)
-        report.sections.append(("screen", str(path)))
-    return report

@@ -243,10 +243,18 @@ def running(
     home: Path,
     env: Mapping[str, str] | None = None,
 ) -> Iterator[Program]:
-    """Runs the program for the body and ends what is left of it."""
+    """Runs the program for the body and ends what is left of it.
+
+    When the body fails, the failure names a picture of the screen.
+    """
     program = Program(desktop, arguments, home, env=env)
     try:
         yield program
+    except BaseException as error:
+        picture = home / "screen.png"
+        desktop.screenshot(picture)
+        error.add_note(f"The screen: {picture}\nThe output:\n{program.output()}")
+        raise
     finally:
         program.close()
 

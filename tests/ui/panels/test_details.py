@@ -122,7 +122,7 @@ def test_statistics_show_progress_and_can_be_cancelled(qtbot: QtBot) -> None:
     cancel = panel.findChild(QPushButton, "statisticsCancel")
     assert cancel is not None
     assert cancel.isVisible()
-    qtbot.mouseClick(cancel, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(cancel, Qt.MouseButton.LeftButton)
     message = panel.findChild(QLabel, "statisticsMessage")
     assert message is not None
     qtbot.waitUntil(lambda: message.text() == "Stopped before the end.")
@@ -141,7 +141,7 @@ def test_an_initial_value_is_made_when_asked_for(qtbot: QtBot) -> None:
     assert store.of_type(ReadPicture) == []
     made = array_leaf(np.zeros(4, np.float32), Stored("s1", BIAS))
     store.trees[TARGET] = build([(BIAS, made)])
-    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: _statistic(panel, "zeros").text() == "4")
     assert store.of_type(ReadNumbers)[0] == ReadNumbers(TARGET, BIAS, ((0, 1),))
 
@@ -195,7 +195,7 @@ def test_text_and_keys_have_their_own_view(qtbot: QtBot) -> None:
     button = panel.findChild(QPushButton, "showWords")
     assert button is not None
     qtbot.waitUntil(button.isVisible)
-    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     text = viewer.findChildren(QLabel, "valueCaption")
     assert text[0].text() == "2 random keys of 2 words each."
     qtbot.waitUntil(
