@@ -13,7 +13,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QSettings, QTimer
@@ -76,23 +76,21 @@ class Options:
 
     Attributes:
         wanted: What to open.
-        begin: The store's session.
-        settings: File for the settings.
+        state_dir: Folder for sessions and settings.
+        python: Interpreter of the model; empty for ours.
         mode: Theme of this run; None for what the person chose.
         panel: Panel to bring to the front; empty for none.
         size: Width and height of the window; None for what is remembered.
-        screenshot: Picture to write; None to stay open.
-        keep: What must live as long as the window, e.g. a private folder.
+        screenshot: Picture to write, with a private state; None to stay open.
     """
 
     wanted: Wanted
-    begin: Begin
-    settings: Path
+    state_dir: Path
+    python: str
     mode: Mode | None
     panel: str
     size: tuple[int, int] | None
     screenshot: Path | None
-    keep: object = field(default=None, repr=False)
 
 
 def parse(argv: Sequence[str]) -> Options:
@@ -109,17 +107,14 @@ def parse(argv: Sequence[str]) -> Options:
     if arguments.panel and arguments.panel not in PANELS:
         raise PanelAbsentError(arguments.panel)
     picture = Path(arguments.screenshot) if arguments.screenshot else None
-    keep, folder = _state(arguments.state_dir, private=picture is not None)
-    python = arguments.python or os.environ.get("FLAX_INSPECTOR_PYTHON", "")
     return Options(
         _wanted(arguments, offer_sessions=picture is None),
-        Begin(str(folder), python, picture is not None),
-        folder / "settings.ini",
+        state_folder(arguments.state_dir),
+        arguments.python or os.environ.get("FLAX_INSPECTOR_PYTHON", ""),
         Mode(arguments.theme) if arguments.theme else None,
         arguments.panel,
         _size(arguments.size),
         picture.absolute() if picture is not None else None,
-        keep,
     )
 
 
@@ -203,17 +198,6 @@ def _wanted(arguments: argparse.Namespace, *, offer_sessions: bool) -> Wanted:
     )
 
 
-def _state(given: str, *, private: bool) -> tuple[object, Path]:
-    """Returns what keeps the state folder, and the folder.
-
-    A picture must not depend on what the person did before, nor change it.
-    """
-    if private:
-        folder = tempfile.TemporaryDirectory(prefix="flax-inspector-")
-        return folder, Path(folder.name)
-    return None, state_folder(given)
-
-
 def _size(text: str) -> tuple[int, int] | None:
     if not text:
         return None
@@ -235,8 +219,16 @@ def _application() -> QApplication:
 
 
 def _make(options: Options) -> tuple[MainWindow, Startup]:
-    options.settings.parent.mkdir(parents=True, exist_ok=True)
-    settings = QSettings(str(options.settings), QSettings.Format.IniFormat)
+    folder = options.state_dir
+    private = options.screenshot is not None
+    if private:
+        # A picture must not depend on what the person did before, nor change it.
+        own = tempfile.TemporaryDirectory(
+            prefix="flax-inspector-", ignore_cleanup_errors=True
+        )
+        folder = Path(own.name)
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat)
     app = QApplication.instance()
     theme = Theme(options.mode or _chosen_mode(settings), app)
     theme.apply()
@@ -246,9 +238,11 @@ def _make(options: Options) -> tuple[MainWindow, Startup]:
     window.setWindowIcon(QIcon(str(resources.path("icons/app.svg"))))
     if options.size is not None:
         window.resize(*options.size)
-    startup = Startup(window, connect_store(options.begin), options.wanted)
+    begin = Begin(str(folder), options.python, private)
+    startup = Startup(window, connect_store(begin), options.wanted)
     window.closing.connect(client.close)
-    window.keep(options.keep)
+    if private:
+        window.closing.connect(own.cleanup)
     start_if_asked(window)
     if options.panel and options.screenshot is None and options.panel != "plan":
         window.show_panel(options.panel)

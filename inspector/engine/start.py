@@ -25,7 +25,8 @@ def state_folder(given: str = "") -> Path:
     """
     chosen = given or os.environ.get("FLAX_INSPECTOR_STATE", "")
     if chosen:
-        return Path(chosen).expanduser().absolute()
+        # Path.expanduser raises where nobody has the name; a shell lets it be.
+        return Path(os.path.expanduser(chosen)).absolute()  # noqa: PTH111 - see above
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
     elif sys.platform == "darwin":

@@ -14,12 +14,19 @@ from typing import Protocol
 
 from inspector.engine.client import EngineClient
 from inspector.engine.launch_python import probe_python
-from inspector.engine.messages import reading
+from inspector.engine.messages import module, reading
 from inspector.engine.messages.document import EngineStatus, Notice
 from inspector.engine.messages.envelope import Progress
-from inspector.errors import ErrorInfo, InspectorError, ReadFileError, RemoteError
-from inspector.variables.leaf import Leaf
-from inspector.variables.path import TreePath, join
+from inspector.errors import (
+    CancelledError,
+    EngineError,
+    ErrorInfo,
+    InspectorError,
+    ReadFileError,
+    RemoteError,
+    WriteFileError,
+)
+from inspector.variables.path import join
 from inspector.variables.value import Stored, innermost
 
 OnProgress = Callable[[int, int, str], None]
@@ -64,6 +71,38 @@ class EndedReaderError(ReadFileError):
             hint="The file is damaged or hostile and is not tried again in this "
             "session. Everything else goes on. Get a fresh copy of it.",
         )
+
+
+class EndedExportError(WriteFileError):
+    """An export ended the reader twice; what was there before is unchanged."""
+
+    def __init__(self, out: str, how: str) -> None:
+        """Names the export and how the reader ended."""
+        super().__init__(
+            f"Writing this ended the reader process twice ({how}); what was there "
+            "before is unchanged",
+            where=out,
+            hint="Free memory and export again. When it stays so, the statistics of "
+            "the leaves one by one show which of them cannot be read.",
+        )
+
+
+class EndedModelError(EngineError):
+    """The model ended before it answered."""
+
+    def __init__(self, where: str, error: ErrorInfo) -> None:
+        """Takes the module it worked for and how it ended."""
+        super().__init__(
+            f"The model process ended while it worked on the module ({error.message})",
+            where=where,
+            hint="Everything else goes on, and a new model is ready. Code that "
+            "crashes, or memory that runs out, ends a process like this.",
+        )
+        self._traceback = error.traceback
+
+    def info(self, traceback: str = "") -> ErrorInfo:
+        """Returns the error with the model's last words in place of our frames."""
+        return super().info(self._traceback or traceback)
 
 
 class AsyncEngine:
@@ -118,9 +157,12 @@ class AsyncEngine:
             self._client.cancel(ticket)
             raise
         except RemoteError as error:
-            if self._client.closed is not None:
-                raise EngineEndedError(error.error) from None
-            raise
+            if self._client.closed is None:
+                raise
+            # Known here before `_closed_came` is: whoever asks again right away
+            # must not be given the dead process.
+            self.ended = self._client.closed
+            raise EngineEndedError(error.error) from None
 
     async def close(self) -> None:
         """Ends the process, gently first; waits beside the loop."""
@@ -149,37 +191,73 @@ class ReaderSupervisor:
         self._notify = notify
         self._engine: AsyncEngine | None = None
         self._culprits: dict[object, str] = {}
-        self._alone = asyncio.Lock()
+        self._suspects = 0
         self._calm = asyncio.Event()
         self._calm.set()
+        self._alone = asyncio.Lock()
+        self._running = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
 
     async def ask(self, body: object, progress: OnProgress | None = None) -> object:
         """Asks the reader; whatever ends it is found out and refused from then on.
 
         When the reader dies, every request that was in it is tried once more, each
-        alone, so that only the one to blame is answered with an error.
+        alone, so that only the one to blame is answered with an error. Requests that
+        come meanwhile wait until the last of these is judged.
 
         Raises:
             EndedReaderError: This very request ends the reader.
+            EndedExportError: It is an export, and ended the reader twice.
             RemoteError: The request failed there.
         """
         key = _key(body)
-        if key in self._culprits:
-            raise EndedReaderError(_what(body), self._culprits[key])
-        await self._calm.wait()
+        self._refuse_culprit(key, body)
+        while self._suspects:
+            await self._calm.wait()
+        try:
+            return await self._try(body, progress)
+        except EngineEndedError:
+            self._suspects += 1
+            self._calm.clear()
+        try:
+            return await self._try_alone(key, body, progress)
+        finally:
+            self._suspects -= 1
+            if not self._suspects:
+                self._calm.set()
+
+    async def _try(self, body: object, progress: OnProgress | None) -> object:
+        self._running += 1
+        self._idle.clear()
         try:
             return await self._live().ask(body, progress)
-        except EngineEndedError:
-            pass
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._idle.set()
+
+    async def _try_alone(
+        self, key: object, body: object, progress: OnProgress | None
+    ) -> object:
+        """Tries a request that was in a reader when it died."""
         async with self._alone:
-            self._calm.clear()
+            # One that slipped in between the death and its news is let out first,
+            # else its own fault would be this one's.
+            await self._idle.wait()
+            self._refuse_culprit(key, body)
             try:
-                return await self._live().ask(body, progress)
+                return await self._try(body, progress)
             except EngineEndedError as error:
-                self._culprits[key] = error.error.message
-                raise EndedReaderError(_what(body), error.error.message) from None
-            finally:
-                self._calm.set()
+                how = error.error.message
+                if isinstance(body, reading.WriteExport):
+                    raise EndedExportError(body.out, how) from None
+                self._culprits[key] = how
+                raise EndedReaderError(_what(body), how) from None
+
+    def _refuse_culprit(self, key: object, body: object) -> None:
+        if key in self._culprits:
+            raise EndedReaderError(_what(body), self._culprits[key])
 
     def _live(self) -> AsyncEngine:
         if self._engine is None or self._engine.ended is not None:
@@ -205,16 +283,17 @@ def _key(body: object) -> object:
             | reading.LeafNumbers(leaf=leaf)
             | reading.LeafPicture(leaf=leaf)
         ):
-            return ("leaf", _stored(leaf))
+            inner = innermost(leaf.value)
+            # Who reads a file is to blame for the file, who makes numbers for their
+            # size.
+            extent = () if isinstance(inner, Stored) else leaf.shape
+            return ("leaf", inner, extent)
         case reading.WriteExport():
-            return ("export", id(body))
+            # Every export is a person's new decision, and none of theirs is lost
+            # because memory was short once.
+            return object()
         case _:
             return (type(body).__name__, repr(body))
-
-
-def _stored(leaf: Leaf) -> tuple[str, TreePath]:
-    inner = innermost(leaf.value)
-    return (inner.source, inner.path) if isinstance(inner, Stored) else ("", ())
 
 
 def _what(body: object) -> str:
@@ -226,10 +305,23 @@ def _what(body: object) -> str:
             | reading.LeafNumbers(leaf=leaf)
             | reading.LeafPicture(leaf=leaf)
         ):
-            source, path = _stored(leaf)
-            return f"{source}: {join(path)}"
+            inner = innermost(leaf.value)
+            if isinstance(inner, Stored):
+                return f"{inner.source}: {join(inner.path)}"
+            return f"{leaf.dtype}[{','.join(str(extent) for extent in leaf.shape)}]"
         case reading.WriteExport():
             return body.out
+        case _:
+            return ""
+
+
+def _spec(body: object) -> str:
+    """Returns the spec of the module that a request to the model is about."""
+    match body:
+        case module.LoadModule(module=spec) | module.MakeInitial(module=spec):
+            return spec.spec
+        case module.ListModules():
+            return body.spec
         case _:
             return ""
 
@@ -270,7 +362,8 @@ class ModelSupervisor:
 
         Raises:
             ChoosePythonError: The chosen interpreter cannot run it.
-            EngineEndedError: The process ended before it answered.
+            EndedModelError: The process ended before it answered.
+            CancelledError: The person stopped the model.
             RemoteError: The request failed there.
         """
         async with self._busy:
@@ -283,8 +376,11 @@ class ModelSupervisor:
                 self.stop()
                 raise
             except EngineEndedError as error:
+                if engine is not self._engine:
+                    # It was stopped or replaced on purpose, which is no error.
+                    raise CancelledError from None
                 self._notify(EngineStatus("model", "ended", str(error)))
-                raise
+                raise EndedModelError(_spec(body), error.error) from None
             else:
                 self._notify(EngineStatus("model", "ready"))
                 return reply
@@ -293,7 +389,7 @@ class ModelSupervisor:
 
     async def _probe(self) -> None:
         """Asks a chosen interpreter once whether it can run the model."""
-        if self.python == self._probed:
+        if self.python in {"", self._probed}:
             return
         info = await asyncio.to_thread(probe_python, self.python)
         self._probed = self.python

@@ -6,6 +6,7 @@ stream it, so a full disk or a kill costs the reader alone.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from inspector.engine.messages import document, reading
@@ -102,5 +103,10 @@ class Exporter:
 
 
 def absolute(path: str, cwd: str) -> Path:
-    """Returns an absolute path of what a person gave, ``~`` expanded."""
-    return Path(cwd or Path.cwd(), Path(path).expanduser()).absolute()
+    """Returns an absolute path of what a person gave, ``~`` expanded.
+
+    As in a shell, ``~NAME`` stays what it is when nobody has that name, where
+    `Path.expanduser` would raise.
+    """
+    expanded = os.path.expanduser(path)  # noqa: PTH111 - see above
+    return Path(cwd or Path.cwd(), expanded).absolute()

@@ -34,7 +34,7 @@ from inspector.engine.store_sources import Sources
 from inspector.engine.store_state import StoreState
 from inspector.engine.store_target import Target
 from inspector.engine.store_viewing import ViewWorkers
-from inspector.errors import ErrorInfo
+from inspector.errors import ErrorInfo, SessionError
 
 Answer = Callable[[Any, OnProgress], Awaitable[object]]
 """Answers one class of message."""
@@ -204,14 +204,33 @@ def _starter(name: str, python: str) -> StartEngine:
 _SCRATCH = "scratch-"
 
 
+class MakeStateFolderError(SessionError):
+    """The state folder cannot be made or written."""
+
+    def __init__(self, state_dir: Path, error: OSError) -> None:
+        """Names the folder and what the system said."""
+        super().__init__(
+            f"The state folder cannot be used: {error.strerror or error}",
+            where=str(state_dir),
+            hint="Choose another one with --state-dir or FLAX_INSPECTOR_STATE.",
+        )
+
+
 def _make_scratch(state_dir: Path) -> Path:
-    """Makes the session's scratch folder and clears those of dead owners away."""
-    state_dir.mkdir(parents=True, exist_ok=True)
-    for folder in state_dir.glob(f"{_SCRATCH}*"):
-        pid = folder.name.removeprefix(_SCRATCH).partition("-")[0]
-        if pid.isdigit() and not _lives(int(pid)):
-            shutil.rmtree(folder, ignore_errors=True)
-    return Path(tempfile.mkdtemp(prefix=f"{_SCRATCH}{os.getpid()}-", dir=state_dir))
+    """Makes the session's scratch folder and clears those of dead owners away.
+
+    Raises:
+        MakeStateFolderError: The state folder cannot be made or written.
+    """
+    try:
+        state_dir.mkdir(parents=True, exist_ok=True)
+        for folder in state_dir.glob(f"{_SCRATCH}*"):
+            pid = folder.name.removeprefix(_SCRATCH).partition("-")[0]
+            if pid.isdigit() and not _lives(int(pid)):
+                shutil.rmtree(folder, ignore_errors=True)
+        return Path(tempfile.mkdtemp(prefix=f"{_SCRATCH}{os.getpid()}-", dir=state_dir))
+    except OSError as error:
+        raise MakeStateFolderError(state_dir, error) from error
 
 
 def _lives(pid: int) -> bool:

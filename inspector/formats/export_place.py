@@ -104,6 +104,7 @@ def find_place(
         WriteFileError: Something there may not be replaced, or is a source.
     """
     path = Path(os.path.realpath(out.expanduser()))
+    _refuse_parents(path)
     if format_name == "orbax":
         place = _place_of_folder(path)
     else:
@@ -120,6 +121,26 @@ def find_place(
             hint="Choose another name, or allow to replace it.",
         )
     return place
+
+
+def _refuse_parents(path: Path) -> None:
+    """Raises unless the export can lie where its name says."""
+    # realpath has followed every link that leads somewhere.
+    if path.is_symlink():
+        raise WriteFileError(
+            message="This is a symbolic link that leads round in a circle.",
+            where=str(path),
+            hint="Choose another name, or remove the link.",
+        )
+    for parent in path.parents:
+        if os.path.lexists(parent):
+            if not parent.is_dir():
+                raise WriteFileError(
+                    message="A folder was expected here, but this is none.",
+                    where=str(parent),
+                    hint="Choose another place for the export.",
+                )
+            return
 
 
 def _refuse_folder(path: Path) -> None:

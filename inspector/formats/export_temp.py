@@ -54,7 +54,8 @@ def temporary_name(target: Path, kind: str = "part") -> Path:
     """
     owner = f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
     room = _MAX_NAME_BYTES - len(owner) - len(kind) - 3
-    name = target.name.encode()[:room].decode(errors="ignore")
+    # A name of the system need not be UTF-8; here it only has to be recognised.
+    name = os.fsencode(target.name)[:room].decode(errors="ignore")
     return target.with_name(f".{name}.{owner}.{kind}")
 
 

@@ -100,11 +100,14 @@ class ReadFileAccessError(ReadFileError):
         denied = isinstance(error, PermissionError)
         reason = error.strerror or type(error).__name__
         super().__init__(
-            "There is no permission to read it." if denied else f"{reason}.",
+            "There is no permission to read it."
+            if denied
+            else f"The system cannot read it: {reason}.",
             where=str(path),
             hint="Change its permissions, or open a copy of your own."
             if denied
-            else "",
+            else "Check that its disk is there and that no link leads round in a "
+            "circle, or open a copy.",
         )
 
 

@@ -212,7 +212,7 @@ SPECS: tuple[ActionSpec, ...] = (
                "Follow the light or dark theme of the system"),
     ActionSpec(_A.THEME_LIGHT, "L&ight Theme", "", "light", _V, 3, "Light theme"),
     ActionSpec(_A.THEME_DARK, "Da&rk Theme", "", "dark", _V, 3, "Dark theme"),
-    ActionSpec(_A.RESET_LAYOUT, "Reset La&yout", "", "layout", _V, 4,
+    ActionSpec(_A.RESET_LAYOUT, "Reset Lay&out", "", "layout", _V, 4,
                "Put the panels back where they were at first"),
     ActionSpec(_A.STOP, "&Stop Model", "Ctrl+.", "stop", _H, 0,
                "Stop the model engine; a fresh one takes over",

@@ -1,13 +1,13 @@
 """Files dropped on the window from a file manager.
 
-Any widget that does not take a drop itself leaves it to the window, which filters
-its events through here.
+Any widget that does not take a drop itself leaves it to the window, which hands its
+events on to here.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Signal
-from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtCore import QMimeData, QObject, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 
 _RECIPE = ".recipe.json"
@@ -30,7 +30,6 @@ class FileDrop(QObject):
         """Takes the drops of a window."""
         super().__init__(window)
         window.setAcceptDrops(True)
-        window.installEventFilter(self)
 
     def take(self, paths: list[str]) -> None:
         """Does with files what dropping them does."""
@@ -45,26 +44,20 @@ class FileDrop(QObject):
         if sources:
             self.sources_dropped.emit(sources)
 
-    # Overrides of Qt.
+    def consider(self, event: QDragEnterEvent) -> None:
+        """Accepts a drag of local files; leaves every other one alone."""
+        if _files(event.mimeData()):
+            event.acceptProposedAction()
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Accepts drags of local files and takes their drop."""
-        del watched
-        if isinstance(event, QDragEnterEvent | QDragMoveEvent):
-            if _files(event):
-                event.acceptProposedAction()
-                return True
-        elif isinstance(event, QDropEvent):
-            paths = _files(event)
-            if paths:
-                event.acceptProposedAction()
-                self.take(paths)
-                return True
-        return False
+    def drop(self, event: QDropEvent) -> None:
+        """Takes dropped files."""
+        paths = _files(event.mimeData())
+        if paths:
+            event.acceptProposedAction()
+            self.take(paths)
 
 
-def _files(event: QDropEvent) -> list[str]:
-    data = event.mimeData()
+def _files(data: QMimeData) -> list[str]:
     if not data.hasUrls():
         return []
     return [url.toLocalFile() for url in data.urls() if url.isLocalFile()]

@@ -7,7 +7,13 @@ or an operation; here stands only who hears whom.
 from __future__ import annotations
 
 from PySide6.QtCore import QSettings, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QGuiApplication,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 from inspector.engine.messages.document import (
@@ -93,10 +99,6 @@ class MainWindow(QMainWindow):
             or self.target.is_dirty
             or self.plan.is_dirty
         )
-
-    def keep(self, thing: object) -> None:
-        """Keeps something alive as long as the window, e.g. a private folder."""
-        self._kept = thing
 
     def show_panel(self, name: str) -> None:
         """Brings a panel to the front by its name.
@@ -218,12 +220,11 @@ class MainWindow(QMainWindow):
         )
 
     def _on_plan(self, info: PlanInfo) -> None:
+        layout.open_plan(self, self.docks)
         self.plan.show_plan(info)
-        self.docks.plan.show()
-        self.docks.plan.raise_()
 
     def _on_plan_done(self) -> None:
-        self.docks.plan.hide()
+        layout.close_plan(self, self.docks)
         self.target.view.setFocus()
 
     def _on_transfer_failed(self, error: ErrorInfo) -> None:
@@ -246,6 +247,14 @@ class MainWindow(QMainWindow):
             self.plan.cancel()
 
     # Overrides of Qt.
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Takes files of a file manager; panels have taken what is theirs."""
+        self.files.consider(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Opens dropped files."""
+        self.files.drop(event)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Gives the docks their room at the first start."""

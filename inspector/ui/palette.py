@@ -132,6 +132,7 @@ class CommandPalette(QFrame):
         self._actions = tuple(actions)
         self._client = client
         self._names: dict[str, str] = {}
+        self._has_moved = False
         self._files: tuple[str, ...] = ()
         self.setObjectName("commandPalette")
         self.setAccessibleName("Command palette")
@@ -149,6 +150,7 @@ class CommandPalette(QFrame):
         self.list.setObjectName("paletteList")
         self.list.setAccessibleName("Matches")
         self.list.setUniformItemSizes(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.clicked.connect(self._on_clicked)
         self.foot = QLabel(self)
@@ -223,6 +225,7 @@ class CommandPalette(QFrame):
             self.file_chosen.emit(entry.key)
 
     def _on_text(self, text: str) -> None:
+        self._has_moved = False
         self.model.set_query(text)
         self._select_first()
         self.foot.setText("↑ ↓ to move, Enter to choose, Escape to close")
@@ -261,7 +264,7 @@ class CommandPalette(QFrame):
     def _select(self, key: object) -> None:
         """Keeps what the person had moved to, though better matches may come above."""
         for row in range(self.model.rowCount()):
-            if self.list.currentIndex().row() != 0 and self.model.entry(row).key is key:
+            if self._has_moved and self.model.entry(row).key == key:
                 self.list.setCurrentIndex(self.model.index(row))
                 return
         self._select_first()
@@ -275,6 +278,7 @@ class CommandPalette(QFrame):
     def _move(self, step: int) -> None:
         rows = self.model.rowCount()
         if rows:
+            self._has_moved = True
             row = (self.list.currentIndex().row() + step) % rows
             self.list.setCurrentIndex(self.model.index(row))
 

@@ -36,7 +36,7 @@ def _word_score(word: str, text: str) -> float | None:
         prefix = _WHOLE_PREFIX if at_start else 0
         return _SUBSTRING + prefix + _START * len(word) / 2
     points = 0.0
-    previous = -2
+    previous = -1
     for letter in word:
         position = _best_place(letter, lowered, text, previous)
         if position < 0:

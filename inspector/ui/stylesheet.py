@@ -146,6 +146,20 @@ QComboBox QAbstractItemView {{
   selection-background-color: {t.selection}; selection-color: {t.text};
 }}
 QComboBox::drop-down {{ border: none; width: {5 * SPACE}px; }}
+QComboBox::down-arrow {{
+  width: 0; height: 0; border-left: {SPACE}px solid {t.field};
+  border-right: {SPACE}px solid {t.field};
+  border-top: {SPACE + 1}px solid {t.secondary};
+}}
+QCheckBox::indicator {{
+  width: {3 * SPACE}px; height: {3 * SPACE}px; background: {t.field};
+  border: 1px solid {t.secondary}; border-radius: 3px;
+}}
+QCheckBox::indicator:focus, QCheckBox::indicator:hover {{ border-color: {t.accent}; }}
+QCheckBox::indicator:checked {{
+  background: {t.accent}; border-color: {t.accent};
+}}
+QCheckBox::indicator:disabled {{ border-color: {t.disabled}; }}
 QCheckBox, QRadioButton {{ background: transparent; spacing: {2 * SPACE}px; }}
 QCheckBox:disabled, QRadioButton:disabled {{ color: {t.disabled}; }}
 QGroupBox {{ border: none; margin-top: {5 * SPACE}px; font-weight: 600; }}
@@ -162,7 +176,7 @@ QTreeView, QTableView, QListView {{
   gridline-color: {t.hairline};
 }}
 QTreeView {{ selection-background-color: transparent; }}
-QListView::item {{ min-height: {ROW_HEIGHT}px; padding: 0 {2 * SPACE}px; }}
+QListView::item {{ height: {ROW_HEIGHT}px; padding: 0 {2 * SPACE}px; }}
 QListView::item:hover {{ background: {t.hover}; }}
 QListView::item:selected {{ background: {t.selection}; color: {t.text}; }}
 QHeaderView {{ background: {t.panel}; border: none; }}

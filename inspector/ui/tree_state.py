@@ -125,6 +125,8 @@ class TreeState(QObject):
             self._budget -= 1
             return True
         if self._in_whole(place):
+            # Rows below that are never painted would never be asked for.
+            self._model.want(node, 0)
             return True
         return node.is_root or (row is not None and _is_small(node))
 

@@ -36,6 +36,9 @@ _VERSION = 1
 
 _SIZE = (1440, 900)
 _LOWER_HEIGHT = 210
+_LOWER_PART = 0.27
+_PLAN_PART = 0.42
+_DETAILS_MIN_HEIGHT = 40 * SPACE
 _DOCK_AREA = Qt.DockWidgetArea
 
 
@@ -76,6 +79,9 @@ def make_docks(
     window.setTabPosition(_DOCK_AREA.AllDockWidgetAreas, QTabWidget.TabPosition.North)
     window.setCorner(Qt.Corner.BottomLeftCorner, _DOCK_AREA.BottomDockWidgetArea)
     window.setCorner(Qt.Corner.BottomRightCorner, _DOCK_AREA.BottomDockWidgetArea)
+    # Less than its parts ask for: a small window cuts them at the bottom instead of
+    # growing beyond the screen.
+    details.setMinimumHeight(_DETAILS_MIN_HEIGHT)
     left = _dock(window, "Sources", sources[0], sources[1])
     right = _dock(
         window,
@@ -186,8 +192,25 @@ def share_out(window: QMainWindow, docks: Docks) -> None:
     side = [docks.sources, docks.details]
     parts = [int(width * 0.31), int(width * 0.30)]
     window.resizeDocks(side, parts, Qt.Orientation.Horizontal)
-    lower = min(_LOWER_HEIGHT, int(height * 0.27))
+    lower = min(_LOWER_HEIGHT, int(height * _LOWER_PART))
     window.resizeDocks([docks.history], [lower], Qt.Orientation.Vertical)
+
+
+def open_plan(window: QMainWindow, docks: Docks) -> None:
+    """Shows the plan and gives it the room that choosing wants."""
+    docks.plan.show()
+    docks.plan.raise_()
+    wanted = int(window.height() * _PLAN_PART)
+    if docks.plan.height() < wanted:
+        window.resizeDocks([docks.plan], [wanted], Qt.Orientation.Vertical)
+
+
+def close_plan(window: QMainWindow, docks: Docks) -> None:
+    """Hides the plan and gives the trees their room back."""
+    if docks.plan.isVisible():
+        docks.plan.hide()
+        lower = min(_LOWER_HEIGHT, int(window.height() * _LOWER_PART))
+        window.resizeDocks([docks.history], [lower], Qt.Orientation.Vertical)
 
 
 def reset(window: QMainWindow, docks: Docks) -> None:

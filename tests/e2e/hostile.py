@@ -82,7 +82,8 @@ done = subprocess.run([sys.executable, "-c", child], stdout=None, check=True)
     + _HEAD
     + _DENSE,
     "hangs.py": """\
-import ctypes
+import ctypes, pathlib
+pathlib.Path(__file__).with_name("reached").touch()
 # Called through PyDLL, pause keeps Python's lock: no thread of ours runs any more.
 ctypes.PyDLL(None).pause()
 """,
@@ -90,8 +91,9 @@ ctypes.PyDLL(None).pause()
     + """\
 import jax
 
-def slow(key, shape):
-    x = jax.random.normal(key, shape)
+@jax.jit
+def slow(key):
+    x = jax.random.normal(key, (64, 64))
     for i in range(3000):
         x = jnp.sin(x) @ jnp.cos(x) / (i + 2.0)
     return x
@@ -99,7 +101,7 @@ def slow(key, shape):
 class Net(nn.Module):
     @nn.compact
     def __call__(self, x):
-        return x @ self.param("kernel", slow, (64, 64))
+        return x @ self.param("kernel", slow)
 """,
 }
 """Name of a file to the module in it."""

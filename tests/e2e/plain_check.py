@@ -32,7 +32,7 @@ def restore(path: Path) -> Any:
 
 def expected(original: Any, classifier: Any, seed: int) -> Any:
     """Returns the classifier's own first values with the trained encoder in them."""
-    first = jax.jit(classifier.init)(
+    first = classifier.init(
         {"params": jax.random.key(seed)}, jnp.zeros((1, 8, 8, 1), jnp.float32)
     )
     first["params"]["backbone"] = original["params"]["encoder"]

@@ -119,10 +119,30 @@ class Program:
             seen=lambda: "\n".join("/".join(p) for p in self.tree(tree)),
         )
 
+    def place(self, tree: str, *path: str) -> Rect:
+        """Scrolls to a row of a tree with the wheel; returns where it comes to rest."""
+        self.row(tree, *path)
+        view = self.widget(tree).rect
+
+        def rests() -> Rect | None:
+            row = self.tree(tree).get(path)
+            if row is None:
+                return None
+            (_, y), (_, middle) = row.rect.center, view.center
+            if abs(y - middle) < view.height // 2 - 2 * row.rect.height:
+                again = self.tree(tree).get(path)
+                return row.rect if again and again.rect == row.rect else None
+            self.desktop.xdotool(
+                "mousemove", *view.center, "click", 5 if y > middle else 4
+            )
+            return None
+
+        return wait_for(rests, f"{'/'.join(path)} in sight", seen=self.said)
+
     def _expand(self, tree: str, path: tuple[str, ...], child: tuple[str, ...]) -> None:
         row = self.row(tree, *path)
         if child not in self.tree(tree) and "expanded" not in row.states:
-            self.click(row.rect)
+            self.click(self.place(tree, *path))
             self.key("Right")
 
     def table(self, name: str) -> list[list[str]]:

@@ -36,8 +36,8 @@ def test_mouse_and_keyboard_reach_widgets_that_are_found_by_name(toy: Program) -
 
 
 def test_drag_is_seen_by_what_it_is_over_and_dropped_on(toy: Program) -> None:
-    start = toy.row("sourceTree", "first").rect
-    end = toy.row("targetTree", "second").rect
+    start = toy.place("sourceTree", "first")
+    end = toy.place("targetTree", "second")
     toy.drag(start, end, lambda: toy.wait_said("over second"))
     toy.wait_said("dropped on second")
 

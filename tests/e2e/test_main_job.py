@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 
 from tests.e2e.desktop import Desktop
+from tests.e2e.job import drag_encoder, export, marks
 from tests.e2e.program import SAMPLE, SAMPLE_ARGUMENTS, Program, running
 from tests.e2e.waiting import wait_for
 
@@ -23,34 +24,12 @@ cannot be imported without the first one."""
 PLAIN_CHECK = Path(__file__).with_name("plain_check.py")
 
 
-def marks(program: Program, *below: str) -> set[str]:
-    """Returns what the rows below a target path say of their origin."""
-    tree = program.tree("targetTree")
-    return {row.mark for path, row in tree.items() if path[: len(below)] == below}
-
-
-def drag_encoder(program: Program) -> None:
-    """Drags the trained encoder onto the backbone; its plan shows meanwhile."""
-    start = program.row("sourceTree", "digits", "params", "encoder").rect
-    end = program.row("targetTree", "params", "backbone").rect
-    program.drag(start, end, lambda: program.wait_said("would fill 15 exact"))
-    wait_for(
-        lambda: marks(program, "params", "backbone") == {"exact"},
-        "the marks of the backbone",
-        seen=lambda: program.tree("targetTree"),
-    )
-
-
-def export(program: Program, path: Path) -> str:
-    """Exports the target with the keyboard; returns the seed that the dialog shows."""
+def seed_shown(program: Program) -> str:
+    """Returns the seed of the initial values, as the dialog of the export shows it."""
     program.key("ctrl+e")
-    program.wait_focus("exportPath")
     seed = program.widget("seed.params").text
-    program.key("ctrl+a")
-    program.type(str(path))
-    program.key("Return")
-    wait_for(path.exists, f"{path.name}", seen=program.said)
-    wait_for(lambda: program.find("exportDialog") is None, "the end of the export")
+    program.key("Escape")
+    wait_for(lambda: program.find("exportDialog") is None, "the dialog to close")
     return seed
 
 
@@ -77,27 +56,27 @@ def test_dragged_encoder_gives_the_same_numbers_in_training_code(
 ) -> None:
     files = [tmp_path / "classifier", tmp_path / "classifier.msgpack"]
     with running(screen, *SAMPLE_ARGUMENTS, home=tmp_path / "home") as program:
-        program.row("targetTree", "params", "backbone", "conv1", "kernel")
-        assert marks(program) == {"initial"}
         drag_encoder(program)
         assert program.row("targetTree", "params", "head").mark == "initial"
         assert program.row("targetTree", "batch_stats", "backbone").mark == "exact"
         assert program.row("targetTree", "params").mark == "initial"
         assert len(program.table("historyList")) == 2
-        seeds = [export(program, file) for file in files]
+        seed = seed_shown(program)
+        for file in files:
+            export(program, file)
         program.key("ctrl+z")
         wait_for(lambda: marks(program) == {"initial"}, "the undo", seen=program.said)
         (store,) = program.engines("store")
         (reader,) = program.engines("reader")
         assert native_libraries(psutil.Process(program.pid)) == set()
         assert native_libraries(store) == set()
-        assert native_libraries(reader) == {"tensorstore"}
+        assert native_libraries(reader) <= {"tensorstore"}
         assert any("jaxlib" in native_libraries(p) for p in program.engines("model"))
         program.key("ctrl+q")
         assert program.wait_exit() == 0
         program.wait_gone()
         assert "Traceback" not in program.output()
-    checks = [judge(*one, tmp_path) for one in zip(files, seeds, strict=True)]
+    checks = [judge(file, seed, tmp_path) for file in files]
     for check in checks:
         answer, said = check.communicate()
         assert check.returncode == 0, said

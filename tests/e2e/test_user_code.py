@@ -62,8 +62,8 @@ def test_module_that_reads_prints_and_starts_a_child_changes_nothing(
             "params/Dense_0/bias",
             "params/Dense_0/kernel",
         }
-        start = program.row("sourceTree", "dense", "params").rect
-        end = program.row("targetTree", "params").rect
+        start = program.place("sourceTree", "dense", "params")
+        end = program.place("targetTree", "params")
         program.drag(start, end, lambda: program.wait_said("would fill 1 exact"))
         wait_for(
             lambda: (

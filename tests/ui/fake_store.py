@@ -8,7 +8,7 @@ so that a test decides what is answered first.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,18 +30,18 @@ OnEvent = Callable[[object], None]
 OnClosed = Callable[[ErrorInfo], None]
 
 
-def source_tree(shapes: dict[str, tuple[int, ...]], source: str = "s1") -> Branch:
+def source_tree(shapes: Mapping[str, tuple[int, ...]], source: str = "s1") -> Branch:
     """Makes the tree of a source from path text -> shape, all float32."""
     return _tree(shapes, lambda path: Stored(source, path))
 
 
-def module_tree(shapes: dict[str, tuple[int, ...]]) -> Branch:
+def module_tree(shapes: Mapping[str, tuple[int, ...]]) -> Branch:
     """Makes the tree of a module whose leaves have their initial values."""
     return _tree(shapes, Initial)
 
 
 def _tree(
-    shapes: dict[str, tuple[int, ...]], value: Callable[[TreePath], Any]
+    shapes: Mapping[str, tuple[int, ...]], value: Callable[[TreePath], Any]
 ) -> Branch:
     leaves = [
         (path, Leaf(Kind.ARRAY, shape, "float32", value(path)))
@@ -94,6 +94,7 @@ class FakeStore:
             document.AskSessions: lambda _b: document.Sessions(tuple(self.sessions)),
             document.DiscardSession: lambda _body: Done(),
             document.RestoreSession: self._restore,
+            document.OpenRecipe: lambda _b: self._changed(base=True),
             document.OpenSource: self._open,
             document.CloseSource: self._close,
             document.RecheckSources: lambda _body: self.info,

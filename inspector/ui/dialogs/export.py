@@ -119,7 +119,11 @@ class ExportDialog(QDialog):
             (self._seeds, "exportSeeds", "Seeds of the initial values"),
         ):
             widget.setObjectName(name)
-            widget.setAccessibleName(accessible)
+            if isinstance(widget, QLabel):
+                # A label's name is its text; another one would hide it.
+                widget.setAccessibleDescription(accessible)
+            else:
+                widget.setAccessibleName(accessible)
         self.path.setFont(self._theme.mono_font())
         for _, _, label in exports.FORMATS:
             self.format.addItem(label)

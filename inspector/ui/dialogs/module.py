@@ -119,7 +119,11 @@ class ModuleDialog(QDialog):
             (self.cancel_button, "moduleCancel", "Cancel"),
         ):
             widget.setObjectName(name)
-            widget.setAccessibleName(accessible)
+            if isinstance(widget, QLabel):
+                # A label's name is its text; another one would hide it.
+                widget.setAccessibleDescription(accessible)
+            else:
+                widget.setAccessibleName(accessible)
         self.spec.setEditable(True)
         self.spec.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.spec.setFont(self._theme.mono_font())

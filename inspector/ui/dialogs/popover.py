@@ -64,7 +64,7 @@ class Popover(QDialog):
         self.note.setProperty("look", "error")
         self.note.setWordWrap(True)
         self.note.setObjectName("popoverNote")
-        self.note.setAccessibleName("What is wrong with it")
+        self.note.setAccessibleDescription("What is wrong with it")
         self.banner = ErrorBanner(theme, self)
         self.apply_button = QPushButton(button, self)
         self.apply_button.setProperty("look", "primary")

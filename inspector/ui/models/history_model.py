@@ -12,12 +12,14 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
+    QSize,
     Qt,
 )
 from PySide6.QtGui import QFont
 
 from inspector.engine.messages.document import HistoryState
 from inspector.ui.theme import Theme
+from inspector.ui.tokens import ROW_HEIGHT
 
 _Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
@@ -91,6 +93,7 @@ class HistoryModel(QAbstractListModel):
             Qt.ItemDataRole.DisplayRole: self._text(row),
             Qt.ItemDataRole.ToolTipRole: f"{self._text(row)}\nClick to go there",
             Qt.ItemDataRole.AccessibleTextRole: self._spoken(row, current),
+            Qt.ItemDataRole.SizeHintRole: QSize(0, ROW_HEIGHT),
             POSITION_ROLE: self.position_of(row),
         }
         return answers.get(role)

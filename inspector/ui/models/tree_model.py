@@ -59,6 +59,7 @@ class TreeModel(TreeSkeleton):
         self._revision = 0
         self._generation = 0
         self._wanted: dict[tuple[int, int], tuple[TreeNode, int]] = {}
+        self._needed: dict[tuple[int, int], tuple[TreeNode, int]] = {}
         self._asking: set[tuple[int, int]] = set()
         self._plan_marks: dict[TreePath, str] = {}
         self._fetch = QTimer(self)
@@ -69,7 +70,7 @@ class TreeModel(TreeSkeleton):
     @property
     def is_loading(self) -> bool:
         """Whether pages are on their way or about to be asked for."""
-        return bool(self._asking or self._wanted)
+        return bool(self._asking or self._wanted or self._needed)
 
     def find(self, tree: str, path: TreePath) -> TreeNode | None:
         """Returns the node at a path if it is loaded."""
@@ -90,6 +91,7 @@ class TreeModel(TreeSkeleton):
         """Forgets every row and asks anew, e.g. for another base or filter."""
         self._generation += 1
         self._wanted.clear()
+        self._needed.clear()
         self._asking.clear()
         self._plan_marks = {}
         self.clear_below(self.root)
@@ -106,13 +108,13 @@ class TreeModel(TreeSkeleton):
         self._revision += 1
         if structure:
             for node in [self.root, *self.root.known()]:
-                for page in list(node.pages)[:2]:
-                    self._want(node, page)
+                for page in list(node.pages):
+                    self._want(node, page, painted=False)
         self.refreshed.emit()
 
     def want(self, node: TreeNode, row: int) -> None:
-        """Asks for the page of a row unless it is there."""
-        self._want(node, row // PAGE)
+        """Asks for the page of a row unless it is there, painted or not."""
+        self._want(node, row // PAGE, painted=False)
 
     def set_plan_marks(self, marks: dict[TreePath, str]) -> None:
         """Shows what a plan in the air would do; an empty mapping shows none."""
@@ -127,14 +129,17 @@ class TreeModel(TreeSkeleton):
     def _tree_root(self, tree: str) -> TreeNode | None:
         return self.root if self.root.tree == tree else None
 
-    def _want(self, node: TreeNode, page: int) -> None:
+    def _want(self, node: TreeNode, page: int, *, painted: bool = True) -> None:
         key = (id(node), page)
         if node.gone or key in self._asking or not node.tree:
             return
         if node.pages.get(page) == self._revision:
             return
-        self._wanted.pop(key, None)
-        self._wanted[key] = (node, page)
+        if not painted:
+            self._needed.setdefault(key, (node, page))
+        else:
+            self._wanted.pop(key, None)
+            self._wanted[key] = (node, page)
         while len(self._wanted) > _REMEMBERED:
             # Rows that were scrolled past; painting them again asks again.
             self._wanted.pop(next(iter(self._wanted)))
@@ -142,9 +147,10 @@ class TreeModel(TreeSkeleton):
             self._fetch.start()
 
     def _ask_wanted(self) -> None:
-        while self._wanted and len(self._asking) < _IN_FLIGHT:
-            key, (node, page) = self._wanted.popitem()
-            if not node.gone:
+        while (self._wanted or self._needed) and len(self._asking) < _IN_FLIGHT:
+            # What was painted last is what the person looks at.
+            key, (node, page) = (self._wanted or self._needed).popitem()
+            if not node.gone and key not in self._asking:
                 self._asking.add(key)
                 self._ask(node, page)
 
@@ -169,7 +175,7 @@ class TreeModel(TreeSkeleton):
         if generation != self._generation:
             return False
         self._asking.discard((id(node), page))
-        if self._wanted:
+        if self._wanted or self._needed:
             self._fetch.start()
         return not node.gone
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialogButtonBox,
     QFileDialog,
+    QFileSystemModel,
     QLineEdit,
     QListView,
     QPushButton,
@@ -27,6 +28,8 @@ from inspector.engine.messages.document import (
 )
 from inspector.errors import ErrorInfo
 from inspector.ui.store_client import StoreClient
+
+_PATH_ROLE = QFileSystemModel.Roles.FilePathRole
 
 OnFailure = Callable[[ErrorInfo], None]
 
@@ -136,14 +139,27 @@ class CheckpointDialog(QFileDialog):
         return None if box is None else box.button(QDialogButtonBox.StandardButton.Open)
 
     def chosen(self) -> list[str]:
-        """Returns what is selected, or typed into the name field."""
+        """Returns what is selected or typed; the shown folder when nothing is."""
+        paths = [*self._selected(), *self._typed()]
+        folder = self.directory().absolutePath()
+        return list(dict.fromkeys(paths)) or [folder]
+
+    def _selected(self) -> list[str]:
+        """Files and folders selected in the list; the name field has files only."""
+        for view in self.findChildren(QAbstractItemView):
+            visible = isinstance(view, QListView | QTreeView) and view.isVisible()
+            if visible and view.objectName() in {"listView", "treeView"}:
+                rows = view.selectionModel().selectedRows(0)
+                return [str(row.data(_PATH_ROLE)) for row in rows]
+        return []
+
+    def _typed(self) -> list[str]:
         line = self.findChild(QLineEdit)
-        typed = line.text().strip() if line is not None else ""
+        text = line.text().strip() if line is not None else ""
         folder = Path(self.directory().absolutePath())
-        names = [part for part in typed.split('"') if part.strip()]
+        names = [part for part in text.split('"') if part.strip()]
         paths = [str(folder / Path(name).expanduser()) for name in names]
-        existing = [path for path in paths if QFileInfo.exists(path)]
-        return existing or [str(folder)]
+        return [path for path in paths if QFileInfo.exists(path)]
 
     def _on_take(self) -> None:
         paths = self.chosen()

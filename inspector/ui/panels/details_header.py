@@ -67,18 +67,18 @@ class DetailsHeader(QWidget):
         self.title.setProperty("look", "title")
         self.title.setFont(theme.font("title", bold=True))
         self.title.setObjectName("detailsTitle")
-        self.title.setAccessibleName("Path")
+        self.title.setAccessibleDescription("Path")
         self.array = ElidedLabel(
             self, copy_name="shape and dtype", mode=Qt.TextElideMode.ElideRight
         )
         self.array.setProperty("look", "mono")
         self.array.setFont(theme.mono_font())
         self.array.setObjectName("detailsArray")
-        self.array.setAccessibleName("Shape and dtype")
+        self.array.setAccessibleDescription("Shape and dtype")
         self.sizes = QLabel(self)
         self.sizes.setProperty("look", "secondary")
         self.sizes.setObjectName("detailsSizes")
-        self.sizes.setAccessibleName("Parameters and bytes")
+        self.sizes.setAccessibleDescription("Parameters and bytes")
         self.mark = MarkLabel(theme, self)
         self.origin = self._make_line("detailsOrigin", "Origin")
         self.origin_word = QLabel(self)
@@ -93,7 +93,7 @@ class DetailsHeader(QWidget):
     ) -> ElidedLabel:
         label = ElidedLabel(self, copy_name=accessible.lower())
         label.setObjectName(name)
-        label.setAccessibleName(accessible)
+        label.setAccessibleDescription(accessible)
         if quiet:
             label.setProperty("look", "secondary")
         return label
@@ -128,8 +128,7 @@ class DetailsHeader(QWidget):
         row = details.row
         self.show_path(details.path)
         if row.dtype:
-            text = f"{row.dtype} {fmt.shape(row.shape)}"
-            self.array.show_text(text, copy_text=fmt.array(row.dtype, row.shape))
+            self.array.show_text(fmt.array(row.dtype, row.shape))
         else:
             self.array.show_text(_kind_text(row.kind, row.children))
         self.sizes.setText(" · ".join(_sizes(details, exact=False)))

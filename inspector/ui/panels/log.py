@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
-from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
+from PySide6.QtCore import (
+    QModelIndex,
+    QPersistentModelIndex,
+    QSortFilterProxyModel,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -53,6 +59,25 @@ class _LevelFilter(QSortFilterProxyModel):
         return bool(source.index(row, 0, parent).data(LEVEL_ROLE) >= self._least)
 
 
+class _LogView(QTableView):
+    """Copies whole entries where Qt would copy one cell.
+
+    Signals:
+        copy_wanted: Ctrl+C was pressed.
+    """
+
+    copy_wanted = Signal()
+
+    # Qt overrides
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Overridden: Ctrl+C copies the selected entries."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_wanted.emit()
+        else:
+            super().keyPressEvent(event)
+
+
 class LogPanel(QWidget):
     """A table of entries with a filter by level."""
 
@@ -90,7 +115,7 @@ class LogPanel(QWidget):
             notices.posted.connect(self.add_notice)
 
     def _make_view(self) -> QTableView:
-        view = QTableView(self)
+        view = _LogView(self)
         view.setModel(self._shown)
         view.setObjectName("logView")
         view.setAccessibleName("Log")
@@ -109,10 +134,9 @@ class LogPanel(QWidget):
         header.resizeSection(1, 72)
         header.setStretchLastSection(True)
         copy = QAction("Copy", view)
-        copy.setShortcut(QKeySequence.StandardKey.Copy)
-        copy.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         copy.triggered.connect(lambda _checked=False: self.copy())
         view.addAction(copy)
+        view.copy_wanted.connect(self.copy)
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
         return view
 

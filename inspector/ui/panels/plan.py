@@ -179,6 +179,7 @@ class PlanPanel(QFrame):
         self._cancel.clicked.connect(self.cancel)
         self.apply_button = QPushButton("Apply", self)
         self.apply_button.setObjectName("planApply")
+        self.apply_button.setAccessibleName("Apply the plan")
         self.apply_button.setProperty("look", "primary")
         self.apply_button.clicked.connect(self._on_apply)
 

@@ -110,9 +110,6 @@ class Histogram(QWidget):
             self._paint_grid(painter, plot)
             self._paint_bars(painter, plot)
             self._paint_axis(painter, plot, self.edges[0], self.edges[1])
-        else:
-            painter.setPen(self._theme.color("hairline"))
-            painter.drawLine(plot.bottomLeft(), plot.bottomRight())
         painter.end()
 
     def _paint_grid(self, painter: QPainter, plot: QRectF) -> None:

@@ -98,7 +98,7 @@ class NumbersViewer(Viewer):
         self.go_to.setFixedWidth(184)
         self.go_to.setFont(self.theme.mono_font("small"))
         self.foot.setObjectName("numbersFoot")
-        self.foot.setAccessibleName("About the table")
+        self.foot.setAccessibleDescription("About the table")
         self.foot.setProperty("look", "small")
         self._pages.setProperty("look", "small")
         line = QHBoxLayout()

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.engine.messages.document import AskDocument, DocumentInfo
 from inspector.engine.messages.envelope import Progress
 from inspector.engine.messages.reading import StatisticsReply
 from inspector.engine.messages.viewing import Details, ReadStatistics
@@ -135,12 +136,12 @@ class StatisticsStrip(QWidget):
             cell.setProperty("look", "mono")
             cell.setFont(theme.mono_font("small"))
             cell.setObjectName(f"statistic.{caption}")
-            cell.setAccessibleName(caption)
+            cell.setAccessibleDescription(caption)
             grid.addWidget(title, 0, column)
             grid.addWidget(cell, 1, column)
             # Labels that ask for no width keep the columns where they are, whatever
             # number arrives; the moments need more room than the counts.
-            grid.setColumnStretch(column, 5 if column < 4 else 3)  # noqa: PLR2004
+            grid.setColumnStretch(column, 6 if column < 4 else 3)  # noqa: PLR2004
             self._cells.append(cell)
         return page
 
@@ -150,7 +151,7 @@ class StatisticsStrip(QWidget):
         line.setContentsMargins(0, 0, 0, 0)
         self._message.setWordWrap(True)
         self._message.setObjectName("statisticsMessage")
-        self._message.setAccessibleName("Why there are no statistics")
+        self._message.setAccessibleDescription("Why there are no statistics")
         self._button.setObjectName("statisticsButton")
         self._button.clicked.connect(self._on_button)
         line.addWidget(self._message, 1)
@@ -197,8 +198,18 @@ class StatisticsStrip(QWidget):
         if details.row.origin == "unset":
             self._say("No value and no initialiser: there are no numbers.", "")
             return
-        text = details.text or "Initial value"
-        self._say(f"{text[0].upper()}{text[1:]} — made when needed.", "Make it now")
+        self._say("Initial value — made when needed.", "Make it now")
+        self._client.ask(
+            AskDocument(), owner=self, on_reply=self._on_document, slot="statistics"
+        )
+
+    def _on_document(self, info: DocumentInfo) -> None:
+        """Names the seed that ``init`` would draw the value from."""
+        seeds = dict(info.target.seeds)
+        if seeds:
+            seed = seeds.get("params", next(iter(seeds.values())))
+            text = f"Initial value of seed {seed} — made when needed."
+            self._say(text, "Make it now")
 
     def _say(self, text: str, button: str, look: str = "secondary") -> None:
         self._message.setText(text)

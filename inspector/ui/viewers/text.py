@@ -45,7 +45,7 @@ class TextViewer(Viewer):
         self.caption.setProperty("look", "secondary")
         self.caption.setWordWrap(True)
         self.caption.setObjectName("valueCaption")
-        self.caption.setAccessibleName("What the value is")
+        self.caption.setAccessibleDescription("What the value is")
         self.text = QPlainTextEdit(self)
         self.text.setReadOnly(True)
         self.text.setFont(theme.mono_font())

@@ -49,7 +49,7 @@ def tick_text(value: float) -> str:
 
 
 def statistic_text(value: float | None, *, sampled: bool = False) -> str:
-    """Writes a statistic in up to four digits; integers in full while they are short.
+    """Writes a statistic in up to three digits; integers in full while they are short.
 
     Args:
         value: None when there is no such number, e.g. the mean of nothing.
@@ -62,6 +62,6 @@ def statistic_text(value: float | None, *, sampled: bool = False) -> str:
     else:
         # Below a thousandth the zeros would take the room of the digits.
         small = 0 < abs(value) < _SMALL
-        text = f"{value:.2e}" if small else f"{value:.4g}"
+        text = f"{value:.1e}" if small else f"{value:.3g}"
         text = text.replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
     return ("~" if sampled else "") + text.replace("-", MINUS)

@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton, QTableView, QTabWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.engine.messages.document import TARGET, Changes
+from inspector.engine.messages.document import TARGET, Changes, TargetInfo
 from inspector.engine.messages.viewing import (
     Describe,
     ReadNumbers,
@@ -76,7 +76,7 @@ def test_a_leaf_shows_what_it_is_and_its_statistics(qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: _statistic(panel, "max").text() == "3")
     header = panel.header
     assert header.title.text() == "params / conv / kernel"
-    assert header.array.text() == "float32 [2,2]"
+    assert header.array.text() == "float32[2,2]"
     assert header.sizes.text() == "4 params · 16 B"
     assert header.origin.text() == "from digits : params/conv/kernel"
     assert header.origin_word.text() == "exact"
@@ -132,11 +132,17 @@ def test_statistics_show_progress_and_can_be_cancelled(qtbot: QtBot) -> None:
 
 def test_an_initial_value_is_made_when_asked_for(qtbot: QtBot) -> None:
     panel, store = _panel(qtbot)
+    store.target = TargetInfo(kind="module", seeds=(("params", 3),))
     panel.show_node(TARGET, BIAS)
     button = panel.findChild(QPushButton, "statisticsButton")
     assert button is not None
     qtbot.waitUntil(button.isVisible)
     assert button.text() == "Make it now"
+    message = panel.findChild(QLabel, "statisticsMessage")
+    assert message is not None
+    qtbot.waitUntil(
+        lambda: message.text() == "Initial value of seed 3 — made when needed."
+    )
     assert store.of_type(ReadStatistics) == []
     assert store.of_type(ReadPicture) == []
     made = array_leaf(np.zeros(4, np.float32), Stored("s1", BIAS))

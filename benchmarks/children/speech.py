@@ -1,0 +1,29 @@
+"""How a child hears what is wanted and tells what it found.
+
+Imported by every program of this folder; standard library only, so that it does not
+add to what is measured.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+
+def wanted() -> dict[str, Any]:
+    """Returns the one argument, a JSON object."""
+    arguments: dict[str, Any] = json.loads(sys.argv[1])
+    return arguments
+
+
+def tell(**facts: object) -> None:
+    """Writes a line for the benchmark."""
+    sys.stdout.write(json.dumps(facts) + "\n")
+    sys.stdout.flush()
+
+
+def now_ns() -> int:
+    """Returns the time that all processes of the machine share, in nanoseconds."""
+    return time.monotonic_ns()

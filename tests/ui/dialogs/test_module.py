@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit
+from pytestqt.qtbot import QtBot
+
+from inspector.engine.messages.document import Changes, LoadTarget
+from inspector.engine.messages.module import (
+    FormField,
+    ListModules,
+    ModuleOffer,
+    ModuleOffers,
+    ModuleSpec,
+)
+from inspector.errors import LoadModuleError
+from inspector.ui.dialogs.module import ModuleDialog
+from tests.ui.content_store import ContentStore, light_theme, start_client
+
+OFFERS = (
+    ModuleOffer("Encoder", "class", (), "(x)"),
+    ModuleOffer(
+        "Classifier",
+        "class",
+        (
+            FormField("features", "int", "64", False, "int"),
+            FormField("classes", "int", "", True, "int"),
+        ),
+        "(x, train: bool)",
+        "A net.",
+    ),
+)
+
+
+def _dialog(qtbot: QtBot, folder: Path) -> tuple[ModuleDialog, ContentStore, QSettings]:
+    store = ContentStore()
+    store.answers[ListModules] = lambda body: ModuleOffers(body.spec, OFFERS)
+    settings = QSettings(str(folder / "s.ini"), QSettings.Format.IniFormat)
+    dialog = ModuleDialog(
+        start_client(store, qtbot), light_theme(), settings, cwd=str(folder)
+    )
+    qtbot.addWidget(dialog)
+    dialog.show()
+    return dialog, store, settings
+
+
+def _field(dialog: ModuleDialog, name: str) -> QLineEdit:
+    field = dialog.findChild(QLineEdit, name)
+    assert field is not None
+    return field
+
+
+def _type(field: QLineEdit, text: str) -> None:
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, text)
+
+
+def test_a_module_is_loaded_by_keyboard_alone(qtbot: QtBot, tmp_path: Path) -> None:
+    dialog, store, settings = _dialog(qtbot, tmp_path)
+    line = dialog.spec.lineEdit()
+    assert line is not None
+    line.setFocus()
+    QTest.keyClicks(line, "nets.py:Classifier")
+    assert dialog.warning.text() == (
+        "Importing runs the code of nets.py on the Python above."
+    )
+    assert store.of_type(ListModules) == []
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: dialog.choice.currentText() == "Classifier")
+    assert store.of_type(ListModules) == [
+        ListModules("nets.py:Classifier", str(tmp_path), "")
+    ]
+    _type(_field(dialog, "argument.classes"), "10")
+    _type(_field(dialog, "moduleInputs.value0"), "float32[8, 28, 28, 1]")
+    QTest.keyClick(_field(dialog, "moduleInputs.value0"), Qt.Key.Key_Return)
+    expected = ModuleSpec(
+        "nets.py:Classifier",
+        '{"classes": 10}',
+        ("float32[8,28,28,1]",),
+        seeds=(("params", 0),),
+        cwd=str(tmp_path),
+    )
+    qtbot.waitUntil(lambda: not dialog.isVisible())
+    assert store.of_type(LoadTarget) == [LoadTarget(expected, "", keep=False)]
+    again = ModuleDialog(
+        start_client(store, qtbot), light_theme(), settings, cwd=str(tmp_path)
+    )
+    qtbot.addWidget(again)
+    again.show_spec("nets.py:Classifier")
+    again.import_module()
+    qtbot.waitUntil(lambda: again.current_offer() is not None)
+    assert _field(again, "argument.classes").text() == "10"
+    assert _field(again, "moduleInputs.value0").text() == "float32[8,28,28,1]"
+
+
+def test_an_error_of_the_persons_code_shows_line_hint_and_traceback(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    dialog, store, _ = _dialog(qtbot, tmp_path)
+
+    def fail(_body: object) -> object:
+        raise LoadModuleError(
+            message="NameError: name 'nn' is not defined",
+            where="nets.py:3",
+            hint="Import it.",
+        )
+
+    store.answers[ListModules] = fail
+    dialog.show_spec("nets.py")
+    dialog.import_module()
+    qtbot.waitUntil(dialog.banner.isVisible)
+    assert dialog.banner.message.text() == "NameError: name 'nn' is not defined"
+    assert dialog.banner.where.text() == "nets.py:3"
+    assert dialog.banner.hint.text() == "Import it."
+    more = dialog.banner.findChild(QPlainTextEdit, "errorTraceback")
+    assert more is not None
+    assert not more.isVisible()
+    assert "Traceback" in more.toPlainText()
+    assert not dialog.load_button.isEnabled()
+
+
+def test_what_is_missing_in_the_form_is_named(qtbot: QtBot, tmp_path: Path) -> None:
+    dialog, store, _ = _dialog(qtbot, tmp_path)
+    dialog.show_spec("nets.py:Classifier")
+    dialog.import_module()
+    qtbot.waitUntil(lambda: dialog.current_offer() is not None)
+    dialog.load()
+    assert dialog.banner.message.text() == "‘classes’ has to be given."
+    assert store.of_type(LoadTarget) == []
+
+
+def test_a_virtual_environment_near_the_file_is_proposed(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.touch()
+    dialog, store, _ = _dialog(qtbot, tmp_path)
+    dialog.show_spec(str(tmp_path / "nets" / "nets.py"))
+    assert dialog.python.findData(str(python)) == 1
+    assert dialog.chosen_python() == ""
+    dialog.python.setCurrentIndex(1)
+    dialog.import_module()
+    assert store.of_type(ListModules)[0].python == str(python)
+
+
+def test_escape_ends_an_import_before_the_dialog(qtbot: QtBot, tmp_path: Path) -> None:
+    dialog, store, _ = _dialog(qtbot, tmp_path)
+    store.held_types = (ListModules,)
+    dialog.show_spec("nets.py")
+    dialog.import_module()
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert len(store.cancelled) == 1
+    assert dialog.isVisible()
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
+
+
+def test_changes_are_handed_on(qtbot: QtBot, tmp_path: Path) -> None:
+    dialog, store, _ = _dialog(qtbot, tmp_path)
+    answer = Changes(base=True, text="Loaded Encoder")
+    store.answers[LoadTarget] = lambda _body: answer
+    dialog.show_spec("nets.py:Encoder")
+    dialog.import_module()
+    qtbot.waitUntil(lambda: dialog.current_offer() == OFFERS[0])
+    with qtbot.waitSignal(dialog.loaded) as loaded:
+        dialog.load()
+    assert loaded.args == [answer]

@@ -1,0 +1,50 @@
+"""The window on the real store: the main job once, without a display."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from inspector.app import open_window
+from inspector.ui.actions import ActionId
+from inspector.ui.drag_data import DraggedNodes
+
+ENGINE_MS = 60_000
+
+
+@pytest.mark.usefixtures("qapp")
+def test_sample_is_transferred_and_taken_back(qtbot: QtBot, tmp_path: Path) -> None:
+    window = open_window(["--state-dir", str(tmp_path), "--theme", "light"])
+    try:
+        assert window.isVisible()
+        assert not window.client.is_running
+        qtbot.waitUntil(
+            lambda: dict(window.mirror.info.target.origins).get("initial") == 19,
+            timeout=ENGINE_MS,
+        )
+        qtbot.waitUntil(lambda: window.is_settled, timeout=ENGINE_MS)
+        source = window.mirror.info.sources[0]
+        assert (source.name, source.format) == ("digits", "orbax")
+        nodes = DraggedNodes(source.id, source.name, (("params", "encoder"),))
+        window.target.drop(nodes, ("params", "backbone"))
+        qtbot.waitUntil(
+            lambda: dict(window.mirror.info.target.origins).get("exact") == 15,
+            timeout=ENGINE_MS,
+        )
+        qtbot.waitUntil(window.actions_[ActionId.UNDO].isEnabled)
+        window.actions_[ActionId.UNDO].trigger()
+        qtbot.waitUntil(
+            lambda: dict(window.mirror.info.target.origins).get("initial") == 19,
+            timeout=ENGINE_MS,
+        )
+        for heavy in ("flax", "orbax", "tensorstore", "h5py"):
+            assert heavy not in sys.modules
+    finally:
+        window.close()
+    assert not window.client.is_running
+    assert QApplication.instance() is not None
+    window.deleteLater()
