@@ -12,7 +12,7 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +36,7 @@ from inspector.ui.startup import Startup, Wanted
 from inspector.ui.store_client import StoreClient
 from inspector.ui.store_transport import connect_store
 from inspector.ui.theme import Mode, Theme
+from inspector.ui.tour import Tour
 from inspector.ui.watchdog import start_if_asked
 from inspector.ui.window_actions import THEME_KEY
 
@@ -81,7 +82,8 @@ class Options:
         mode: Theme of this run; None for what the person chose.
         panel: Panel to bring to the front; empty for none.
         size: Width and height of the window; None for what is remembered.
-        screenshot: Picture to write, with a private state; None to stay open.
+        screenshot: Picture to write; None to stay open.
+        tour: Folder for what the tour leaves; None for no tour.
     """
 
     wanted: Wanted
@@ -91,6 +93,12 @@ class Options:
     panel: str
     size: tuple[int, int] | None
     screenshot: Path | None
+    tour: Path | None
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it must not depend on what the person did before, nor change it."""
+        return self.screenshot is not None or self.tour is not None
 
 
 def parse(argv: Sequence[str]) -> Options:
@@ -107,14 +115,16 @@ def parse(argv: Sequence[str]) -> Options:
     if arguments.panel and arguments.panel not in PANELS:
         raise PanelAbsentError(arguments.panel)
     picture = Path(arguments.screenshot) if arguments.screenshot else None
+    tour = Path(arguments.tour) if arguments.tour else None
     return Options(
-        _wanted(arguments, offer_sessions=picture is None),
+        _wanted(arguments, offer_sessions=picture is None and tour is None),
         state_folder(arguments.state_dir),
         arguments.python or os.environ.get("FLAX_INSPECTOR_PYTHON", ""),
         Mode(arguments.theme) if arguments.theme else None,
         arguments.panel,
         _size(arguments.size),
         picture.absolute() if picture is not None else None,
+        tour.absolute() if tour is not None else None,
     )
 
 
@@ -155,6 +165,8 @@ def run(argv: Sequence[str]) -> int:
     reasons: list[str] = []
     if options.screenshot is not None:
         _take_picture(window, startup, options, reasons)
+    if options.tour is not None:
+        Tour(window, startup, options.tour, _ending(window, reasons))
     window.show()
     QTimer.singleShot(0, startup, startup.begin)
     status = app.exec()
@@ -174,6 +186,12 @@ def _parser() -> argparse.ArgumentParser:
     add_module(parser, required=False)
     parser.add_argument("--recipe", metavar="R", default="", help="recipe to open")
     parser.add_argument("--screenshot", metavar="OUT.png", default="")
+    parser.add_argument(
+        "--tour",
+        metavar="DIR",
+        default="",
+        help="do the main job on the sample step by step; pictures and export go here",
+    )
     parser.add_argument(
         "--panel", metavar="NAME", default="", help=f"one of {', '.join(PANELS)}"
     )
@@ -220,9 +238,7 @@ def _application() -> QApplication:
 
 def _make(options: Options) -> tuple[MainWindow, Startup]:
     folder = options.state_dir
-    private = options.screenshot is not None
-    if private:
-        # A picture must not depend on what the person did before, nor change it.
+    if options.is_private:
         own = tempfile.TemporaryDirectory(
             prefix="flax-inspector-", ignore_cleanup_errors=True
         )
@@ -238,10 +254,10 @@ def _make(options: Options) -> tuple[MainWindow, Startup]:
     window.setWindowIcon(QIcon(str(resources.path("icons/app.svg"))))
     if options.size is not None:
         window.resize(*options.size)
-    begin = Begin(str(folder), options.python, private)
+    begin = Begin(str(folder), options.python, options.is_private)
     startup = Startup(window, connect_store(begin), options.wanted)
     window.closing.connect(client.close)
-    if private:
+    if options.is_private:
         window.closing.connect(own.cleanup)
     start_if_asked(window)
     if options.panel and options.screenshot is None and options.panel != "plan":
@@ -260,19 +276,24 @@ def _take_picture(
     window: MainWindow, startup: Startup, options: Options, reasons: list[str]
 ) -> None:
     assert options.screenshot is not None  # the caller has looked
+    Screenshot(
+        window,
+        startup,
+        options.screenshot,
+        prepare=lambda: _prepare(window, options.panel),
+        on_done=_ending(window, reasons),
+    )
+
+
+def _ending(window: MainWindow, reasons: list[str]) -> Callable[[str], None]:
+    """Returns what ends the program, with the reason when something failed."""
 
     def on_done(reason: str) -> None:
         reasons.append(reason)
         window.close()
         QApplication.quit()
 
-    Screenshot(
-        window,
-        startup,
-        options.screenshot,
-        prepare=lambda: _prepare(window, options.panel),
-        on_done=on_done,
-    )
+    return on_done
 
 
 def _prepare(window: MainWindow, panel: str) -> None:

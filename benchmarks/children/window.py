@@ -40,6 +40,8 @@ class _Listing(QObject):
         if not self._is_listed and first.data(Role.ROW) is not None:
             self._is_listed = True
             tell(listed=now_ns())
+            # What is expanded already is left as it is, so begin from the closed node.
+            view.collapse(top)
             view.expand_below(top, _EVERYTHING)
         elif self._is_listed and self._is_full():
             self._view.viewport().removeEventFilter(self)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import difflib
+import os
+import re
 from collections.abc import Sequence
 
 from inspector import __version__
@@ -12,6 +15,8 @@ VERBS = ("ls", "transfer", "replay", "convert")
 
 RESERVED = ("diff", "script", "run", "verify", "graph", "programs", "watch")
 """Verbs that scripts may find in other versions; refused with a sentence."""
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 FORMATS = ("orbax", "msgpack", "safetensors", "npz")
 """Names that ``--format`` takes."""
@@ -23,6 +28,29 @@ def is_verb(argv: Sequence[str]) -> bool:
         argv[0] in VERBS
         or argv[0] in RESERVED
         or argv[0] in {"-h", "--help", "--version"}
+        or is_unknown_verb(argv)
+    )
+
+
+def is_unknown_verb(argv: Sequence[str]) -> bool:
+    """Returns whether the first argument can only be a verb that does not exist.
+
+    A bare word (no ``/``, ``.``, ``@`` or ``:``) that names neither a verb nor
+    anything in this folder: as a path it would open an empty window.
+    """
+    if not argv or argv[0] in VERBS or argv[0] in RESERVED:
+        return False
+    word = argv[0]
+    return bool(_WORD.fullmatch(word)) and not os.path.lexists(word)
+
+
+def unknown_verb_text(word: str) -> str:
+    """Returns what to say of a word that is neither a verb nor a file."""
+    close = difflib.get_close_matches(word.lower(), VERBS, 1, 0.5)
+    meant = f"Did you mean {close[0]}? " if close else ""
+    return (
+        f"There is no verb {word!r}, and no file or folder of this name here.\n"
+        f"{meant}The verbs are {', '.join(VERBS)}; or give the path of a checkpoint."
     )
 
 

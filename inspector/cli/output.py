@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from inspector.engine.messages.envelope import Progress
+from inspector.errors import InspectorError
 
 _PROGRESS_S = 0.2
+
+
+class WriteOutputError(InspectorError):
+    """What a verb prints cannot be written."""
+
+    def __init__(self, *, reason: str) -> None:
+        """Says why."""
+        super().__init__(
+            f"The output cannot be written: {reason}",
+            where="standard output",
+            hint="Send it to a file on a disk with room, or to a terminal.",
+        )
 
 
 def json_number(value: float | tuple[float, float] | None) -> object:
@@ -30,14 +45,54 @@ def json_number(value: float | tuple[float, float] | None) -> object:
 
 def print_json(document: Mapping[str, object]) -> None:
     """Prints one JSON document on stdout."""
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
-    # A key of a file need not be valid text; it is escaped rather than refused.
-    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode() + "\n")
+    # Where stdout is no UTF-8 the text is plain ASCII, which is JSON as well.
+    ascii_only = _encoding() != "utf-8"
+    print_line(json.dumps(document, ensure_ascii=ascii_only, allow_nan=False))
 
 
 def print_line(text: str = "") -> None:
-    """Prints one line for a person on stdout."""
-    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode() + "\n")
+    """Prints one line for a person on stdout.
+
+    A key of a file need not be valid text, and stdout need not be UTF-8: what cannot
+    be written is escaped rather than refused.
+
+    Raises:
+        WriteOutputError: Stdout is closed, or its disk is full.
+        BrokenPipeError: Who read it went away.
+    """
+    encoding = _encoding()
+    with _explained():
+        line = text.encode(encoding, "backslashreplace").decode(encoding)
+        sys.stdout.write(line + "\n")
+
+
+def flush_output() -> None:
+    """Writes out what is still held back, so that a failure is not lost at the exit.
+
+    Raises:
+        WriteOutputError: As `print_line`.
+        BrokenPipeError: As `print_line`.
+    """
+    if sys.stdout is not None:
+        with _explained():
+            sys.stdout.flush()
+
+
+def _encoding() -> str:
+    """Returns the name of stdout's encoding as Python's codecs spell it."""
+    return codecs.lookup(getattr(sys.stdout, "encoding", None) or "utf-8").name
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    if sys.stdout is None:
+        raise WriteOutputError(reason="it is closed")
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise WriteOutputError(reason=error.strerror or str(error)) from error
 
 
 def print_table(rows: Sequence[Sequence[str]], right: frozenset[int]) -> None:
@@ -59,9 +114,10 @@ def print_table(rows: Sequence[Sequence[str]], right: frozenset[int]) -> None:
 
 
 def note(text: str) -> None:
-    """Writes one line for a person on stderr."""
-    sys.stderr.write(text + "\n")
-    sys.stderr.flush()
+    """Writes one line for a person on stderr; without one there is nobody to tell."""
+    if sys.stderr is not None:
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
 
 
 class ProgressLine:
@@ -73,7 +129,7 @@ class ProgressLine:
 
     def __init__(self) -> None:
         """Looks whether stderr is a terminal."""
-        self._active = sys.stderr.isatty()
+        self._active = sys.stderr is not None and sys.stderr.isatty()
         self._last = 0.0
         self._shown = False
 

@@ -20,6 +20,17 @@ class ReadArgumentError(UsageError):
         )
 
 
+class ReadSeedError(UsageError):
+    """A seed is larger than `jax.random.key` takes."""
+
+    def __init__(self, option: str, text: str) -> None:
+        """Names the option and what was given."""
+        super().__init__(
+            f"{option} takes a seed of at most 64 bits with its sign, not {text!r}",
+            hint=f"For example {option} params=0.",
+        )
+
+
 def module_spec(arguments: argparse.Namespace) -> ModuleSpec:
     """Makes the spec of the module that the arguments name.
 
@@ -52,6 +63,9 @@ def _pair(option: str, text: str, example: str) -> tuple[str, str]:
 def _seed(option: str, text: str) -> tuple[str, int]:
     name, value = _pair(option, text, "params=0")
     try:
-        return name, int(value)
+        seed = int(value)
     except ValueError:
         raise ReadArgumentError(option, text, "params=0") from None
+    if not -(1 << 63) <= seed < 1 << 63:
+        raise ReadSeedError(option, text)
+    return name, seed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
 
 from inspector.cli.convert import export, exported_json
@@ -42,14 +43,7 @@ def run_transfer(arguments: argparse.Namespace, store: StoreSession) -> int:
         raise UseRulesUnavailableError
     if arguments.shape != "skip":
         raise UseShapeUnavailableError(arguments.shape)
-    source = store.open_source(arguments.source)
-    store.ask(document.LoadTarget(module_spec(arguments)))
-    plan = store.ask(
-        viewing.MakePlan(
-            source.id, parse(arguments.origin), parse(arguments.goal), arguments.only
-        )
-    )
-    assert isinstance(plan, viewing.PlanInfo)
+    plan = _plan(arguments, store)
     rows = list(store.plan_rows(plan.plan))
     written = None
     if arguments.out or arguments.save_recipe:
@@ -63,13 +57,33 @@ def run_transfer(arguments: argparse.Namespace, store: StoreSession) -> int:
         if written is not None:
             result["written"] = exported_json(written)
         print_json(result)
-    else:
-        _print(plan, rows)
-        if written is not None:
-            print_line(
-                f"wrote {written.out} ({written.format}, {written.leaves} leaves)"
-            )
+        return 0
+    _print(plan, rows)
+    if written is not None:
+        _warn(written.warnings)
+        print_line(f"wrote {written.out} ({written.format}, {written.leaves} leaves)")
     return 0
+
+
+def _plan(arguments: argparse.Namespace, store: StoreSession) -> viewing.PlanInfo:
+    """Opens the source, loads the module and plans."""
+    source = store.open_source(arguments.source)
+    _warn((source.incomplete, *source.warnings))
+    loaded = store.ask(document.LoadTarget(module_spec(arguments)))
+    assert isinstance(loaded, document.Changes)
+    _warn(loaded.notes)
+    plan = store.ask(
+        viewing.MakePlan(
+            source.id, parse(arguments.origin), parse(arguments.goal), arguments.only
+        )
+    )
+    assert isinstance(plan, viewing.PlanInfo)
+    return plan
+
+
+def _warn(sentences: Iterable[str]) -> None:
+    for text in filter(None, sentences):
+        note(f"warning: {text}")
 
 
 def _document(

@@ -34,6 +34,7 @@ class FileKind(StrEnum):
 
 
 _HEAD_BYTES = 512
+_RECIPE = b'"flax-inspector recipe"'
 _CONVERT = "This version does not open it."
 _TORCH_HINT = (
     "Convert it where torch is installed: "
@@ -168,6 +169,13 @@ def _refuse_foreign(path: Path, head: bytes) -> None:
             path,
             what=f"This is a file of Equinox. {_CONVERT}",
             hint="Load it in your own Python and save the leaves with numpy.savez.",
+        )
+    if _RECIPE in head:
+        raise ReadFileForeignError(
+            path,
+            what="This is a recipe of this program, not a checkpoint.",
+            hint="Make its target again with the verb replay, or open it with "
+            "--recipe.",
         )
     if text.startswith((b"{", b"[")):
         raise ReadFileForeignError(

@@ -7,6 +7,7 @@ says so to the person.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -150,7 +151,7 @@ def _from_file(keyword: str, text: str, cwd: Path) -> Input:
             where=text,
             hint=f"A shape has brackets. {EXAMPLE}",
         )
-    path = cwd / Path(place).expanduser()
+    path = cwd / os.path.expanduser(place)  # noqa: PTH111 - lets ~nobody be
     if not path.is_file():
         raise LoadModuleError(
             message="There is no such file.", where=str(path), hint=EXAMPLE

@@ -116,7 +116,7 @@ class Program:
         return wait_for(
             lambda: self.tree(tree).get(path),
             f"{'/'.join(path)} in {tree}",
-            seen=lambda: "\n".join("/".join(p) for p in self.tree(tree)),
+            seen=lambda: f"{sorted(self.tree(tree))}\n{self.said()}",
         )
 
     def place(self, tree: str, *path: str) -> Rect:

@@ -62,7 +62,7 @@ def test_module_that_reads_prints_and_starts_a_child_changes_nothing(
             "params/Dense_0/bias",
             "params/Dense_0/kernel",
         }
-        start = program.place("sourceTree", "dense", "params")
+        start = program.place("sourceTree", "dense.npz", "params")
         end = program.place("targetTree", "params")
         program.drag(start, end, lambda: program.wait_said("would fill 1 exact"))
         wait_for(

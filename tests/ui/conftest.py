@@ -9,6 +9,8 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from inspector.ui.main_window import MainWindow
+from inspector.ui.notices import Notices
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Mode, Theme
 from tests.ui.fake_store import FakeStore, started_client
@@ -46,3 +48,16 @@ def settings(tmp_path_factory: pytest.TempPathFactory, qtbot: QtBot) -> QSetting
     del qtbot
     file = tmp_path_factory.mktemp("settings") / "settings.ini"
     return QSettings(str(file), QSettings.Format.IniFormat)
+
+
+@pytest.fixture
+def window(
+    qtbot: QtBot, client: StoreClient, theme: Theme, settings: QSettings
+) -> Iterator[MainWindow]:
+    made = MainWindow(client, theme, Notices(client), settings)
+    made.resize(1280, 800)
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitExposed(made)
+    yield made
+    made.close()

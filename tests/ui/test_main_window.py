@@ -1,21 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
+from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import (
     QAction,
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDragMoveEvent,
-    QDropEvent,
 )
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QApplication,
     QLineEdit,
     QPushButton,
     QTreeView,
@@ -35,96 +27,21 @@ from inspector.engine.messages.document import (
     SessionInfo,
     Undo,
 )
-from inspector.engine.messages.viewing import ApplyPlan, AskChildren, MakePlan
+from inspector.engine.messages.viewing import AskChildren
 from inspector.errors import ErrorInfo
 from inspector.ui.actions import ActionId
-from inspector.ui.drag_data import DraggedNodes, from_mime
 from inspector.ui.main_window import MainWindow
-from inspector.ui.models.roles import Role
-from inspector.ui.models.tree_model import TreeModel
 from inspector.ui.notices import Notices
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
-from inspector.variables.path import TreePath
 from tests.ui.fake_store import FakeStore, module_tree, source_tree
-
-ENCODER = {"params/encoder/conv/kernel": (3, 3), "params/encoder/conv/bias": (3,)}
-BACKBONE = {"params/backbone/conv/kernel": (3, 3), "params/backbone/conv/bias": (3,)}
-
-
-@pytest.fixture
-def window(
-    qtbot: QtBot, client: StoreClient, theme: Theme, settings: QSettings
-) -> Iterator[MainWindow]:
-    made = MainWindow(client, theme, Notices(client), settings)
-    made.resize(1280, 800)
-    qtbot.addWidget(made)
-    made.show()
-    qtbot.waitExposed(made)
-    yield made
-    made.close()
-
-
-def open_both(qtbot: QtBot, window: MainWindow, store: FakeStore) -> str:
-    source = store.add_source(source_tree(ENCODER))
-    store.set_target(module_tree({**BACKBONE, "params/head/kernel": (3, 2)}))
-    wait_for(qtbot, window.target.view, ("params", "head", "kernel"))
-    wait_for(qtbot, window.sources.view, ("params", "encoder", "conv", "bias"))
-    return source
-
-
-def find(view: QTreeView, path: TreePath) -> object:
-    model = view.model()
-    assert isinstance(model, TreeModel)
-    for node in model.root.known():
-        if node.row is not None and node.tree and node.path == path:
-            return model.index_of(node)
-    return None
-
-
-def wait_for(qtbot: QtBot, view: QTreeView, path: TreePath) -> None:
-    qtbot.waitUntil(lambda: find(view, path) is not None)
-
-
-def choose(view: QTreeView, path: TreePath) -> QPoint:
-    index = find(view, path)
-    assert index is not None
-    view.scrollTo(index)  # type: ignore[arg-type]  # found in this very model
-    view.setCurrentIndex(index)  # type: ignore[arg-type]  # as above
-    return view.visualRect(index).center()  # type: ignore[arg-type]  # as above
-
-
-def drag_into(widget: QWidget, position: QPoint, data: QMimeData) -> None:
-    """Enters a widget; Qt remembers it as the one that a drop is for."""
-    flags = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton)
-    enter = QDragEnterEvent(position, *flags, Qt.KeyboardModifier.NoModifier)
-    QApplication.sendEvent(widget, enter)
-
-
-def drag_over(view: QTreeView, position: QPoint, data: QMimeData) -> QDragMoveEvent:
-    drag_into(view.viewport(), position, data)
-    flags = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton)
-    move = QDragMoveEvent(position, *flags, Qt.KeyboardModifier.NoModifier)
-    QApplication.sendEvent(view.viewport(), move)
-    return move
-
-
-def drop(widget: QWidget, position: QPoint, data: QMimeData) -> QDropEvent:
-    drag_into(widget, position, data)
-    event = QDropEvent(
-        QPointF(position),
-        Qt.DropAction.CopyAction,
-        data,
-        Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
-    )
-    QApplication.sendEvent(widget, event)
-    return event
-
-
-def origin(window: MainWindow, path: TreePath) -> str:
-    index = find(window.target.view, path)
-    return "" if index is None else str(index.data(Role.MARK))  # type: ignore[attr-defined]  # an index
+from tests.ui.window_driver import (
+    BACKBONE,
+    choose,
+    find,
+    open_both,
+    wait_for,
+)
 
 
 def test_every_action_has_a_handler(window: MainWindow) -> None:
@@ -164,125 +81,6 @@ def test_empty_window_invites(window: MainWindow) -> None:
         assert invitation is not None
         assert invitation.isVisible()
         assert invitation.accessibleName() == text
-
-
-def test_exact_drop_is_applied_at_once(
-    qtbot: QtBot, window: MainWindow, store: FakeStore
-) -> None:
-    source = open_both(qtbot, window, store)
-    data = DraggedNodes(source, "digits", (("params", "encoder"),)).to_mime()
-    view = window.target.view
-    position = choose(view, ("params", "backbone"))
-    assert drag_over(view, position, data).isAccepted()
-    qtbot.waitUntil(lambda: window.status.message.text() == "would fill 2 exact")
-    kernel = ("params", "backbone", "conv", "kernel")
-    qtbot.waitUntil(
-        lambda: find(view, kernel).data(Role.PLAN_MARK) == "exact"  # type: ignore[attr-defined]  # an index
-    )
-    assert store.of(MakePlan) == [
-        MakePlan(source, ("params", "encoder"), ("params", "backbone"))
-    ]
-    drop(view.viewport(), position, data)
-    qtbot.waitUntil(lambda: origin(window, kernel) == "exact")
-    assert store.of(ApplyPlan) == [ApplyPlan(1)]
-    assert len(store.of(MakePlan)) == 1
-    assert find(view, kernel).data(Role.PLAN_MARK) == ""  # type: ignore[attr-defined]  # an index
-    assert not window.docks.plan.isVisible()
-    assert window.target.counts.accessibleName() == (
-        "Leaves by origin: 2 exact, 1 initial"
-    )
-
-
-def test_leaving_takes_the_preview_away(
-    qtbot: QtBot, window: MainWindow, store: FakeStore
-) -> None:
-    source = open_both(qtbot, window, store)
-    data = DraggedNodes(source, "digits", (("params", "encoder"),)).to_mime()
-    view = window.target.view
-    drag_over(view, choose(view, ("params", "backbone")), data)
-    qtbot.waitUntil(lambda: window.status.message.text() == "would fill 2 exact")
-    QApplication.sendEvent(view.viewport(), QDragLeaveEvent())
-    qtbot.waitUntil(lambda: window.status.message.text() == "")
-    assert store.of(ApplyPlan) == []
-
-
-def test_old_plans_are_dropped_while_hovering(
-    qtbot: QtBot, window: MainWindow, store: FakeStore
-) -> None:
-    source = open_both(qtbot, window, store)
-    data = DraggedNodes(source, "digits", (("params", "encoder"),)).to_mime()
-    view = window.target.view
-    store.holding.add(MakePlan)
-    drag_over(view, choose(view, ("params", "head")), data)
-    drag_over(view, choose(view, ("params", "backbone")), data)
-    assert [body.target_path for body in store.held] == [("params", "backbone")]
-    store.release_all()
-    qtbot.waitUntil(lambda: window.status.message.text() == "would fill 2 exact")
-
-
-def test_drop_on_the_empty_area_means_the_whole_target(
-    qtbot: QtBot, window: MainWindow, store: FakeStore
-) -> None:
-    source = open_both(qtbot, window, store)
-    view = window.target.view
-    bottom = QPoint(20, view.viewport().height() - 4)
-    drop(view.viewport(), bottom, DraggedNodes(source, "digits", ((),)).to_mime())
-    qtbot.waitUntil(lambda: bool(store.of(MakePlan)))
-    assert store.of(MakePlan) == [MakePlan(source, (), ())]
-
-
-def test_drop_that_needs_a_choice_opens_the_plan(
-    qtbot: QtBot, window: MainWindow, store: FakeStore
-) -> None:
-    source = store.add_source(source_tree({**ENCODER, "params/head/kernel": (3, 9)}))
-    store.set_target(module_tree({**ENCODER, "params/head/kernel": (3, 2)}))
-    wait_for(qtbot, window.target.view, ("params", "head", "kernel"))
-    window.target.drop(DraggedNodes(source, "digits", ((),)), ())
-    qtbot.waitUntil(window.docks.plan.isVisible)
-    button = window.plan.apply_button
-    assert button.text() == "Apply 2 of 3"
-    table = window.plan.table
-    qtbot.waitUntil(table.hasFocus)
-    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-    kernel = ("params", "encoder", "conv", "kernel")
-    qtbot.waitUntil(lambda: origin(window, kernel) == "exact")
-    assert origin(window, ("params", "head", "kernel")) == "initial"
-    qtbot.waitUntil(lambda: not window.docks.plan.isVisible())
-
-
-def test_escape_puts_the_plan_away(
-    qtbot: QtBot, window: MainWindow, store: FakeStore
-) -> None:
-    source = store.add_source(source_tree({"params/w": (3, 9)}))
-    store.set_target(module_tree({"params/w": (3, 2)}))
-    wait_for(qtbot, window.target.view, ("params", "w"))
-    window.target.drop(DraggedNodes(source, "digits", ((),)), ())
-    qtbot.waitUntil(window.plan.table.hasFocus)
-    assert not window.plan.apply_button.isEnabled()
-    QTest.keyClick(window.plan.table, Qt.Key.Key_Escape)
-    assert not window.docks.plan.isVisible()
-    assert store.of(ApplyPlan) == []
-
-
-def test_copy_and_paste_is_a_transfer(
-    qtbot: QtBot, window: MainWindow, store: FakeStore
-) -> None:
-    source = open_both(qtbot, window, store)
-    window.sources.view.setFocus()
-    choose(window.sources.view, ("params", "encoder"))
-    QTest.keyClick(
-        window.sources.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier
-    )
-    copied = from_mime(QApplication.clipboard().mimeData())
-    assert copied == DraggedNodes(source, "digits", (("params", "encoder"),))
-    assert QApplication.clipboard().text() == "params/encoder"
-    choose(window.target.view, ("params", "backbone"))
-    window.target.view.setFocus()
-    QTest.keyClick(
-        window.target.view, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier
-    )
-    kernel = ("params", "backbone", "conv", "kernel")
-    qtbot.waitUntil(lambda: origin(window, kernel) == "exact")
 
 
 def test_undo_from_the_keyboard(
@@ -374,21 +172,6 @@ def test_choosing_a_node_shows_its_details(
     open_both(qtbot, window, store)
     choose(window.target.view, ("params", "head", "kernel"))
     assert window.details.place == ("target", ("params", "head", "kernel"))
-
-
-def test_files_are_sorted_by_what_they_are(
-    qtbot: QtBot, window: MainWindow, store: FakeStore, tmp_path: Path
-) -> None:
-    checkpoint = tmp_path / "model.msgpack"
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(checkpoint))])
-    assert drop(window, QPoint(5, 5), data).isAccepted()
-    qtbot.waitUntil(lambda: bool(store.of(OpenSource)))
-    assert store.of(OpenSource) == [OpenSource(str(checkpoint))]
-    heard: list[str] = []
-    window.files.recipe_dropped.connect(heard.append)
-    window.files.take([str(tmp_path / "a.recipe.json")])
-    assert heard == [str(tmp_path / "a.recipe.json")]
 
 
 def test_file_that_cannot_be_opened_says_why(

@@ -3,7 +3,8 @@
 Painted by itself rather than with pyqtgraph: one plot widget and one image of
 pyqtgraph took 58 to 82 ms to make and paint first (its import, on a thread, stalled
 the window 13 ms at most), and the first click on a leaf has 50 ms for everything.
-This widget takes under 2 ms. Window's thread; it asks nothing.
+With this widget the longest step of the whole click took 10 to 27 ms, on a busier
+machine. Window's thread; it asks nothing.
 """
 
 from __future__ import annotations

@@ -40,6 +40,9 @@ BINS = 64
 LONG_NBYTES = 64 << 20
 """From this size on the status bar shows the work too."""
 
+_MOMENTS = frozenset({"min", "max", "mean", "std"})
+"""Columns of numbers with digits; the others are counts."""
+
 _Text = Callable[[StatisticsReply], str]
 
 _COLUMNS: tuple[tuple[str, _Text, _Text], ...] = (
@@ -141,8 +144,10 @@ class StatisticsStrip(QWidget):
             grid.addWidget(cell, 1, column)
             # Labels that ask for no width keep the columns where they are, whatever
             # number arrives; the moments need more room than the counts.
-            grid.setColumnStretch(column, 6 if column < 4 else 3)  # noqa: PLR2004
+            grid.setColumnStretch(column, 6 if caption in _MOMENTS else 3)
             self._cells.append(cell)
+        # The other page is a little higher; the spare room goes below the numbers.
+        grid.setRowStretch(2, 1)
         return page
 
     def _make_message(self) -> QWidget:
