@@ -48,6 +48,9 @@ def main(argv: list[str]) -> int:
         Exit status: 0 done, whatever was measured; 1 a benchmark failed; 2 usage.
     """
     arguments = _parser().parse_args(argv)
+    # Where nobody may write bytecode, every start compiles the program anew; that is
+    # not how a person's second start goes.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     machine = _machine()
     _say(", ".join(f"{name} {value}" for name, value in machine.items()))
     results: dict[str, list[Figure]] = {}

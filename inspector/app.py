@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import shiboken6
 from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import QApplication
@@ -172,6 +173,9 @@ def run(argv: Sequence[str]) -> int:
     status = app.exec()
     window.client.close()
     window.notices.remove_hooks()
+    # Now, while the application is there: what Python frees at its exit comes in any
+    # order, and a widget that outlives the application ends in a crash.
+    shiboken6.delete(window)
     for reason in filter(None, reasons):
         sys.stderr.write(f"{reason}\n")
         return 1

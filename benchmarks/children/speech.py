@@ -24,6 +24,11 @@ def tell(**facts: object) -> None:
     sys.stdout.flush()
 
 
+def tell_painted() -> None:
+    """Tells when the first picture was there, and the processor time it took."""
+    tell(painted=now_ns(), cpu_s=time.process_time())
+
+
 def now_ns() -> int:
     """Returns the time that all processes of the machine share, in nanoseconds."""
     return time.monotonic_ns()

@@ -14,7 +14,7 @@ from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
 from benchmarks.children.painting import FirstPicture
-from benchmarks.children.speech import now_ns, tell, wanted
+from benchmarks.children.speech import now_ns, tell, tell_painted, wanted
 from inspector.app import open_window
 from inspector.ui.main_window import MainWindow
 from inspector.ui.models.roles import Role
@@ -75,7 +75,7 @@ def main() -> None:
     wants_listing = bool(job.get("list"))
 
     def on_shown() -> None:
-        tell(painted=now_ns())
+        tell_painted()
         if not wants_listing and not job.get("stay"):
             window.close()
             QTimer.singleShot(0, app.quit)

@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 
 from PySide6.QtCore import QMimeData
+from PySide6.QtGui import QGuiApplication
 
 from inspector.variables.path import TreePath, quote
 
@@ -58,3 +59,15 @@ def from_mime(data: QMimeData | None) -> DraggedNodes | None:
         return DraggedNodes(str(body["source"]), str(body["name"]), paths)
     except (ValueError, KeyError, TypeError):
         return None
+
+
+def leave_text_on_clipboard() -> None:
+    """Replaces copied nodes on the clipboard by their text; called on closing.
+
+    Nodes mean nothing without their window. And what Python put there would be freed
+    when the C library ends the process, after Python itself is gone, which crashes;
+    text alone is Qt's own.
+    """
+    clipboard = QGuiApplication.clipboard()
+    if from_mime(clipboard.mimeData()) is not None:
+        clipboard.setText(clipboard.text())

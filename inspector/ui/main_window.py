@@ -28,7 +28,7 @@ from inspector.ui import window_layout as layout
 from inspector.ui.actions import ActionSet, UiContext
 from inspector.ui.banner import BannerStack
 from inspector.ui.document_mirror import DocumentMirror
-from inspector.ui.drag_data import from_mime
+from inspector.ui.drag_data import from_mime, leave_text_on_clipboard
 from inspector.ui.file_drop import FileDrop
 from inspector.ui.notices import Notices
 from inspector.ui.panels.details import DetailsPanel
@@ -266,6 +266,7 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Keeps the layout; who made the window ends the store."""
         layout.remember(self, self._settings)
+        leave_text_on_clipboard()
         super().closeEvent(event)
         self.closing.emit()
 

@@ -12,14 +12,16 @@ from PySide6.QtWidgets import QAbstractItemView, QTreeView
 from inspector.engine.messages.viewing import Locate, Located
 from inspector.ui.models.roles import Role
 from inspector.ui.models.tree_model import TreeModel
-from inspector.ui.models.tree_node import TreeNode
-from inspector.variables.path import TreePath
+from inspector.ui.models.tree_node import PAGE, TreeNode
+from inspector.variables.path import TreePath, is_prefix
 
 Place = tuple[str, TreePath]
 """Tree and path."""
 
 _SMALL_TREE = 60
 _FILTER_BUDGET = 300
+_WHOLE_ROWS = 2000
+_MANY = 20
 
 
 class TreeState(QObject):
@@ -43,10 +45,26 @@ class TreeState(QObject):
 
     def expand_all_below(self, tree: str, path: TreePath, limit: int) -> None:
         """Expands everything below a node, at most ``limit`` branches of it."""
+        top = self._model.find(tree, path)
+        if top is None:
+            return
         self._whole[tree, path] = limit
-        node = self._model.find(tree, path)
-        if node is not None:
-            self._expand_node(node)
+        self._collapsed = {
+            place
+            for place in self._collapsed
+            if place[0] != tree or not is_prefix(path, place[1])
+        }
+        # With a layout already due, expanding only notes; else each lays out anew.
+        self._view.scheduleDelayedItemsLayout()
+        for node in [top, *top.known()]:
+            if node.children and self._in_whole((tree, node.path)):
+                self._expand_node(node)
+                self._want_below(node)
+
+    def _want_below(self, node: TreeNode) -> None:
+        """Asks for rows that are never painted and so would never be there."""
+        for row in range(0, min(len(node.children), _WHOLE_ROWS), PAGE):
+            self._model.want(node, row)
 
     def reveal(self, tree: str, path: TreePath) -> None:
         """Makes a node current as soon as its row is there."""
@@ -125,8 +143,7 @@ class TreeState(QObject):
             self._budget -= 1
             return True
         if self._in_whole(place):
-            # Rows below that are never painted would never be asked for.
-            self._model.want(node, 0)
+            self._want_below(node)
             return True
         return node.is_root or (row is not None and _is_small(node))
 
@@ -168,6 +185,8 @@ class TreeState(QObject):
     def _on_rows_loaded(self, node: TreeNode, first: int, last: int) -> None:
         if node.gone:
             return
+        if (self._model.query or self._whole) and last - first > _MANY:
+            self._view.scheduleDelayedItemsLayout()
         if node.row is not None and node.children and self._wants_expanded(node):
             self._expand_node(node)
         self._restore(node, first, last)

@@ -13,6 +13,7 @@ from PySide6.QtGui import (
     QDragLeaveEvent,
     QDragMoveEvent,
     QDropEvent,
+    QFocusEvent,
     QPainter,
     QPen,
     QPixmap,
@@ -166,6 +167,14 @@ class TreeView(QTreeView):
             name = "selection" if self.hasFocus() else "selection_quiet"
             painter.fillRect(options.rect, self.theme.color(name))
         super().drawRow(painter, options, index)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Selects the current row where Qt would make it current alone."""
+        super().focusInEvent(event)
+        current = self.currentIndex()
+        if current.isValid() and not self.selectionModel().hasSelection():
+            self.setCurrentIndex(QModelIndex())
+            self.setCurrentIndex(current)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Shows as many columns as fit."""

@@ -238,9 +238,10 @@ class Program:
             seen=lambda: [" ".join(p.cmdline())[-80:] for p in self.processes()],
         )
 
-    def is_running(self) -> bool:
-        """Returns whether the window's process is alive."""
-        return self._process.poll() is None
+    @property
+    def status(self) -> int | None:
+        """Exit status of the window's process; None while it runs."""
+        return self._process.poll()
 
     def wait_exit(self) -> int:
         """Waits until the window's process has ended by itself."""
@@ -273,7 +274,9 @@ def running(
     except BaseException as error:
         picture = home / "screen.png"
         desktop.screenshot(picture)
-        error.add_note(f"The screen: {picture}\nThe output:\n{program.output()}")
+        ended = program.status
+        error.add_note(f"The screen: {picture}\nThe window's exit status: {ended}")
+        error.add_note(f"The output:\n{program.output()}")
         raise
     finally:
         program.close()

@@ -77,7 +77,7 @@ def test_killed_engines_are_replaced_and_no_edit_is_lost(
         kill(program, "reader")
         program.click(program.place("sourceTree", "digits", "params", "head", "bias"))
         program.key("Down")
-        program.wait_said("float32[256,10]", "2,560")
+        program.wait_said("float32[256,10]", "0.311", "−0.0117")
         assert len(program.engines("reader")) == 1
         kill(program, "model")
         export(program, tmp_path / "after.npz")
@@ -125,7 +125,7 @@ def test_export_that_is_killed_leaves_the_old_file_or_nothing(
             kill(program, "reader")
             assert old.read_bytes() == b"what was there before"
         program.wait_said("ended the reader process", str(old))
-        assert edits(program) == ["As copied"]
+        assert program.row("targetTree", "params", "big").mark == "exact"
         program.key("Escape")
         wait_for(lambda: program.find("exportDialog") is None, "the dialog to close")
         start_export(program, out / "new.msgpack")

@@ -95,7 +95,9 @@ class TargetPanel(TreePanel):
     def rename(self) -> None:
         """Lets the person type another name in the row itself."""
         index = self.view.currentIndex().siblingAtColumn(0)
-        if index.isValid():
+        node = self.model.node(index) if index.isValid() else None
+        # Positions in a list are no names.
+        if node is not None and node.row is not None and isinstance(node.row.key, str):
             # Without a trigger of its own, a click never starts a rename.
             self.view.setEditTriggers(QAbstractItemView.EditTrigger.AllEditTriggers)
             self.view.edit(index)
