@@ -46,7 +46,7 @@ class Child:
 
         Args:
             name: Its module in `benchmarks.children`.
-            wanted: Its argument.
+            wanted: What it reads from its stdin.
             env: Environment beside ours.
         """
         self._token = uuid.uuid4().hex
@@ -54,15 +54,18 @@ class Child:
         command = [sys.executable, "-m", f"benchmarks.children.{name}"]
         self.started_ns = time.monotonic_ns()
         self._process = subprocess.Popen(
-            [*command, json.dumps(wanted)],
+            command,
             cwd=ROOT,
             env={**os.environ, **env, TOKEN: self._token},
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=None,
             text=True,
         )
         self.pid = self._process.pid
+        assert self._process.stdin is not None  # it was asked for
+        with self._process.stdin as stdin:
+            json.dump(wanted, stdin)
 
     def hear(self) -> dict[str, Any]:
         """Waits for its next line.

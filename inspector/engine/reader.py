@@ -18,6 +18,7 @@ from typing import Any, NoReturn, TypeVar
 
 from inspector.engine.connection import Connection, Job, PoolDispatcher
 from inspector.engine.connection_dispatch import Handlers
+from inspector.engine.messages.document import EngineStatus
 from inspector.engine.messages.reading import (
     Exported,
     LeafNumbers,
@@ -67,6 +68,7 @@ def serve(pipes: Pipes) -> NoReturn:
     connection.start(dispatcher)
     importlib.import_module(_FORMATS)
     importlib.import_module(_VALUES)
+    connection.event(EngineStatus("reader", "ready"))
     connection.wait()
 
 

@@ -404,6 +404,9 @@ class ModelSupervisor:
             self._notify(EngineStatus("model", "ended", "The model was stopped."))
 
     def _live(self) -> AsyncEngine:
+        if self._engine is not None and self._engine.ended is not None:
+            text = "The model ended and a new one took over."
+            self._notify(EngineStatus("model", "starting", text))
         for engine in (self._engine, self._spare):
             if engine is not None and engine.ended is None:
                 if engine is self._spare:

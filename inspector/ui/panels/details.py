@@ -10,7 +10,9 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
+    QFrame,
     QLabel,
+    QScrollArea,
     QStackedLayout,
     QTabWidget,
     QVBoxLayout,
@@ -33,8 +35,11 @@ from inspector.variables.path import TreePath, is_prefix, join
 _INVITATION = "Choose a leaf on the left to see its numbers."
 
 
-class _Page(QWidget):
+class _Page(QScrollArea):
     """A tab that makes its viewer when it is looked at for the first time.
+
+    In a low window the viewer keeps its least height and is scrolled; otherwise it
+    fills the tab.
 
     Attributes:
         kind: Class of the viewer.
@@ -48,15 +53,18 @@ class _Page(QWidget):
         self.kind = kind
         self.viewer: Viewer | None = None
         self.is_stale = True
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        self._column = column
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.viewport().setAutoFillBackground(False)
 
     def make_viewer(self, client: StoreClient, theme: Theme) -> Viewer:
         """Returns the viewer, making it when there is none."""
         if self.viewer is None:
             self.viewer = self.kind(client, theme, self)
-            self._column.addWidget(self.viewer)
+            self.setWidget(self.viewer)
+            self.viewer.setAutoFillBackground(False)
         return self.viewer
 
 

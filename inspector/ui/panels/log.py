@@ -208,10 +208,11 @@ class LogPanel(QWidget):
         self.view.scrollToBottom()
 
     def _on_engine(self, status: EngineStatus) -> None:
-        text = status.text or status.state
+        # A state alone is for debugging; a sentence is meant for the person.
+        level = "info" if status.text else "debug"
         self.add(
-            "warning" if status.state == "ended" else "debug",
-            f"{status.engine}: {text}",
+            "warning" if status.state == "ended" else level,
+            f"{status.engine}: {status.text or status.state}",
         )
 
     def _on_closed(self, error: ErrorInfo) -> None:
