@@ -5,6 +5,7 @@
 #   make run ARGS="..."   runs the program with these arguments instead
 #   make test             lint, types, layers, tests without and with a real window
 #   make bench            measures; nothing is asserted
+#   make screenshots      takes the pictures of the README again
 #   make lock             locks the dependencies after a change in pyproject.toml
 #                         (UPGRADE=--upgrade takes the newest releases)
 
@@ -19,7 +20,7 @@ SAMPLE := resources/sample/digits --model resources/sample/classifier.py:Classif
 	--input 'float32[1,8,8,1]'
 
 .DELETE_ON_ERROR:
-.PHONY: run test check-format check-types check-layers check-units check-window bench lock clean
+.PHONY: run test check-format check-types check-layers check-units check-window bench lock screenshots clean
 
 run: $(VENV)/.run
 ifneq ($(strip $(ARGS)),)
@@ -61,6 +62,10 @@ bench: $(VENV)/.test
 
 lock: $(VENV)/.test
 	$(PY) -m tools.lock $(UPGRADE)
+
+# The pictures of the README, from the running program.
+screenshots: $(VENV)/.run
+	$(PY) -m tools.screenshots
 
 clean:
 	rm -rf $(VENV) out build dist

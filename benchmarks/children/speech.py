@@ -32,3 +32,17 @@ def tell_painted() -> None:
 def now_ns() -> int:
     """Returns the time that all processes of the machine share, in nanoseconds."""
     return time.monotonic_ns()
+
+
+def peak_bytes(*, of_children: bool = False) -> int:
+    """Returns the most memory that this process, or one of its children, has held.
+
+    Only as far as the system tells: 0 on Windows.
+    """
+    if sys.platform == "win32":
+        return 0
+    import resource  # noqa: PLC0415 - does not exist on Windows
+
+    who = resource.RUSAGE_CHILDREN if of_children else resource.RUSAGE_SELF
+    peak = resource.getrusage(who).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -30,6 +30,7 @@ from inspector.variables.statistics import (
     Statistics,
     StatisticsBuilder,
     histogram,
+    spread,
 )
 from inspector.variables.value import Initial, Stored, innermost
 
@@ -98,7 +99,7 @@ def leaf_statistics(
     edges: tuple[float, float] | tuple[()] = ()
     counts: tuple[int, ...] = ()
     if body.bins > 0 and statistics.min is not None and statistics.max is not None:
-        edges = (float(statistics.min), float(statistics.max))
+        edges = spread(float(statistics.min), float(statistics.max))
         blocks = values.blocks(body.leaf, job.is_cancelled)
         counted = counter.count(blocks, "Counting")
         counts = tuple(histogram(counted, *edges, body.bins).tolist())

@@ -6,6 +6,7 @@ and the fake store of the window's tests call them directly. No state, no I/O.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -228,8 +229,10 @@ def value_text(value: Value, names: Names) -> str:
 
 def _patch_text(value: Patched) -> str:
     index = ", ".join(str(start) for start in value.start)
-    block = " × ".join(str(extent) for extent in value.shape) or "1"
-    return f"numbers typed at [{index}] ({block})"
+    if math.prod(value.shape) == 1:
+        return f"1 number typed at [{index}]"
+    block = " × ".join(str(extent) for extent in value.shape)
+    return f"{block} numbers typed at [{index}]"
 
 
 def _base_text(value: Value, names: Names) -> str:

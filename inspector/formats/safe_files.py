@@ -109,7 +109,8 @@ def read_small(path: Path, limit: int = METADATA_LIMIT) -> bytes:
                 path, problem=f"{size:,} bytes of metadata are more than {limit:,}"
             )
         try:
-            data = file.read(limit + 1)
+            # Exactly what is there: a read reserves as much as it is asked for.
+            data = file.read(size)
         except OSError as error:
             raise ReadFileAccessError(path, error=error) from error
     if data.startswith(LFS_PREFIX):

@@ -8,6 +8,7 @@ that of its numbers costs accuracy. Nothing is read from files here.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -182,6 +183,31 @@ def _meanings(dtype: np.dtype) -> np.ndarray:
     return table
 
 
+_LEAST_SPREAD = 2.0**-40
+
+
+def spread(low: float, high: float) -> tuple[float, float]:
+    """Moves two edges apart where bins between them would have no width.
+
+    Equal edges get half a unit to both sides, as numpy does it. Where half a unit is
+    nothing beside the numbers, beyond 2**40, they get a share of the number, so that
+    bins between them are distinct float64.
+
+    Args:
+        low: Least value.
+        high: Largest value, not below ``low``.
+
+    Returns:
+        Edges with room for bins between them; the given ones when they have it.
+    """
+    least = max(abs(low), abs(high)) * _LEAST_SPREAD
+    if high - low > least and high > low:
+        return low, high
+    half = max(0.5 if low == high else 0.0, least)
+    largest = sys.float_info.max
+    return max(low - half, -largest), min(high + half, largest)
+
+
 def histogram(
     blocks: Iterable[np.ndarray], low: float, high: float, bins: int
 ) -> np.ndarray:
@@ -191,8 +217,7 @@ def histogram(
         blocks: Blocks of one array, of any shape and any dtype of
             `dtypes.NAMES`; complex numbers count by their absolute value.
         low: Left edge of the first bin.
-        high: Right edge of the last bin, which belongs to it. When it equals
-            ``low``, the bins are laid half a unit to both sides, as numpy does.
+        high: Right edge of the last bin, which belongs to it; see `spread`.
         bins: Number of bins, at least 1.
 
     Returns:
@@ -204,8 +229,7 @@ def histogram(
     if bins < 1 or not (math.isfinite(low) and math.isfinite(high) and low <= high):
         message = f"no bins: {bins} of them from {low} to {high}"
         raise ValueError(message)
-    if low == high:
-        low, high = low - 0.5, high + 0.5
+    low, high = spread(low, high)
     # Halved, so that edges at both ends of float64 do not overflow.
     edges = (np.linspace(low / 2, high / 2, bins + 1)) * 2
     counts = np.zeros(bins, np.int64)

@@ -25,7 +25,7 @@ from gi.repository import Atspi, GLib  # type: ignore[import-not-found]  # noqa:
 MOST_CELLS = 4000
 """Cells of one table that are looked at; the tests' trees are far smaller."""
 
-_HEADERS = frozenset({"table column header", "table row header"})
+_CELLS = frozenset({"table cell", "tree item", "list item"})
 _TABLES = frozenset({"tree", "tree table", "table", "list", "list box"})
 _STATES = {
     "showing": Atspi.StateType.SHOWING,
@@ -68,7 +68,7 @@ class Prober:
         if widget is None:
             return None
         columns = Atspi.Table.get_n_columns(widget) if speaks(widget, "Table") else 1
-        cells = [cell for cell in children(widget) if not is_header(cell)]
+        cells = [cell for cell in children(widget) if is_cell(cell)]
         try:
             return [
                 {
@@ -187,12 +187,12 @@ def rect_of(widget: Any) -> list[int]:
     return [rect.x, rect.y, rect.width, rect.height]
 
 
-def is_header(widget: Any) -> bool:
-    """Returns whether a child of a table is one of its headers."""
+def is_cell(widget: Any) -> bool:
+    """Returns whether a child of a table is a cell; headers and corners are none."""
     try:
-        return widget.get_role_name() in _HEADERS
+        return widget.get_role_name() in _CELLS
     except GLib.Error:
-        return True
+        return False
 
 
 def speaks(widget: Any, interface: str) -> bool:

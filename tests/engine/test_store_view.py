@@ -104,7 +104,7 @@ def test_details_say_every_step_of_a_value() -> None:
     assert value_text(value, NAMES).split("\n") == [
         "from digits : w",
         "cast float16 → float32",
-        "numbers typed at [0, 1] (1 × 1)",
+        "1 number typed at [0, 1]",
     ]
 
 

@@ -15,6 +15,7 @@ from inspector.variables.statistics import (
     Statistics,
     StatisticsBuilder,
     histogram,
+    spread,
     statistics_to_json,
 )
 
@@ -191,3 +192,24 @@ def test_narrow_floats_are_read_by_table() -> None:
     every = np.arange(256, dtype=np.uint8).view(ml_dtypes.float8_e4m3fn)
     found = statistics(every)
     assert (found.min, found.max, found.nan, found.zeros) == (-448.0, 448.0, 2, 2)
+
+
+@pytest.mark.parametrize(
+    "value", [0.0, 1.0, -3.5, 2.0**53, 2.0**60, 1e30, -1e300, 1.7976931348623157e308]
+)
+def test_a_constant_array_has_all_its_values_in_one_bin(value: float) -> None:
+    low, high = spread(value, value)
+    assert low < value < high or value in {low, high}
+    counts = histogram([np.full(7, value)], value, value, 64)
+    assert counts.sum() == 7
+    assert np.count_nonzero(counts) == 1
+
+
+def test_edges_a_few_units_apart_beside_huge_numbers_still_make_bins() -> None:
+    low, high = 2.0**60, 2.0**60 + 512
+    counts = histogram([np.array([low, high])], low, high, 64)
+    assert counts.sum() == 2
+
+
+def test_edges_with_room_between_them_stay_as_they_are() -> None:
+    assert spread(-1.5, 2.0) == (-1.5, 2.0)
