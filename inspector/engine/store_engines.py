@@ -60,49 +60,62 @@ class EngineEndedError(InspectorError):
         self.error = error
 
 
-class EndedReaderError(ReadFileError):
+class _WithLastWords(InspectorError):
+    """An end whose last words are for ``--debug``, in place of our own frames."""
+
+    last_words: str
+
+    def info(self, traceback: str = "") -> ErrorInfo:
+        """Returns the error as data, with the engine's last words."""
+        return super().info(self.last_words or traceback)
+
+
+def _how(error: ErrorInfo) -> str:
+    """Returns how an engine ended, without its last words, which are for us."""
+    return error.message.partition(" Its last words:")[0].rstrip(".")
+
+
+class EndedReaderError(_WithLastWords, ReadFileError):
     """A file ended the reader; it is not read again in this session."""
 
-    def __init__(self, what: str, how: str) -> None:
+    def __init__(self, what: str, error: ErrorInfo) -> None:
         """Names what was read and how the reader ended."""
         super().__init__(
-            f"Reading this ended the reader process ({how})",
+            f"Reading this ended the reader process: {_how(error)}.",
             where=what,
-            hint="The file is damaged or hostile and is not tried again in this "
-            "session. Everything else goes on. Get a fresh copy of it.",
+            hint="The file is damaged or hostile, or needs more memory than there is. "
+            "It is not tried again in this session; everything else goes on.",
         )
+        self.last_words = error.traceback
 
 
-class EndedExportError(WriteFileError):
+class EndedExportError(_WithLastWords, WriteFileError):
     """An export ended the reader twice; what was there before is unchanged."""
 
-    def __init__(self, out: str, how: str) -> None:
+    def __init__(self, out: str, error: ErrorInfo) -> None:
         """Names the export and how the reader ended."""
         super().__init__(
-            f"Writing this ended the reader process twice ({how}); what was there "
-            "before is unchanged",
+            f"Writing this ended the reader process twice: {_how(error)}. What was "
+            "there before is unchanged.",
             where=out,
             hint="Free memory and export again. When it stays so, the statistics of "
             "the leaves one by one show which of them cannot be read.",
         )
+        self.last_words = error.traceback
 
 
-class EndedModelError(EngineError):
+class EndedModelError(_WithLastWords, EngineError):
     """The model ended before it answered."""
 
     def __init__(self, where: str, error: ErrorInfo) -> None:
-        """Takes the module it worked for and how it ended."""
+        """Names the module it worked for and how it ended."""
         super().__init__(
-            f"The model process ended while it worked on the module ({error.message})",
+            f"The module's code ended the model process: {_how(error)}.",
             where=where,
             hint="Everything else goes on, and a new model is ready. Code that "
             "crashes, or memory that runs out, ends a process like this.",
         )
-        self._traceback = error.traceback
-
-    def info(self, traceback: str = "") -> ErrorInfo:
-        """Returns the error with the model's last words in place of our frames."""
-        return super().info(self._traceback or traceback)
+        self.last_words = error.traceback
 
 
 class AsyncEngine:
@@ -190,7 +203,7 @@ class ReaderSupervisor:
         self._start = start
         self._notify = notify
         self._engine: AsyncEngine | None = None
-        self._culprits: dict[object, str] = {}
+        self._culprits: dict[object, ErrorInfo] = {}
         self._suspects = 0
         self._calm = asyncio.Event()
         self._calm.set()
@@ -249,11 +262,10 @@ class ReaderSupervisor:
             try:
                 return await self._try(body, progress)
             except EngineEndedError as error:
-                how = error.error.message
                 if isinstance(body, reading.WriteExport):
-                    raise EndedExportError(body.out, how) from None
-                self._culprits[key] = how
-                raise EndedReaderError(_what(body), how) from None
+                    raise EndedExportError(body.out, error.error) from None
+                self._culprits[key] = error.error
+                raise EndedReaderError(_what(body), error.error) from None
 
     def _refuse_culprit(self, key: object, body: object) -> None:
         if key in self._culprits:

@@ -117,11 +117,15 @@ class Recipes:
             InspectorError: The session is gone, or an operation no longer fits.
         """
         operations = journals.read_operations(self._state_dir, body.id)
+        self._state.culprits |= {
+            str(one["locator"]) for one in operations if one.get("op") == "culprit"
+        }
         before, loaded = self._state.document, self._state.module_loaded
         self._state.document = Document()
         try:
             for operation in operations:
-                await self._repeat(operation, progress)
+                if operation.get("op") != "culprit":
+                    await self._repeat(operation, progress)
             journal, _ = journals.Journal.resume(self._state_dir, body.id)
         except BaseException:
             self._state.document, self._state.module_loaded = before, loaded

@@ -13,11 +13,15 @@ from inspector.document.fingerprint import Fingerprint, changes, fingerprint
 from inspector.document.recipe import Recipe, SourceEntry, to_json
 from inspector.engine.messages import document as messages
 from inspector.engine.messages import reading
-from inspector.engine.store_engines import OnProgress, ReaderSupervisor
+from inspector.engine.store_engines import (
+    EndedReaderError,
+    OnProgress,
+    ReaderSupervisor,
+)
 from inspector.engine.store_journal import SessionJournal
 from inspector.engine.store_state import StoreState
 from inspector.engine.store_viewing import ViewWorkers
-from inspector.errors import RemoteError
+from inspector.errors import InspectorError, ReadFileError, RemoteError
 from inspector.variables.leaf import Leaf
 from inspector.variables.path import TreePath
 from inspector.variables.plain import PlainTree, from_plain
@@ -26,6 +30,18 @@ from inspector.variables.value import Stored
 
 _PLAIN_NAMES = frozenset({"default", "state", "params", "checkpoint", "model"})
 """Names of folders that say nothing about which checkpoint it is."""
+
+
+class ClosedSourceError(ReadFileError):
+    """A source ended the reader before the session was restored."""
+
+    def __init__(self, locator: str) -> None:
+        """Names the source and says how it can be tried again."""
+        super().__init__(
+            "Reading this ended the reader in the earlier session, so it stays closed",
+            where=locator,
+            hint="Use the file as it is now, to try it again, or close it.",
+        )
 
 
 class Sources:
@@ -85,12 +101,17 @@ class Sources:
     ) -> tuple[Node | None, str]:
         """Lists a recorded source again, for an opened recipe or a session.
 
+        A source that ended the reader in the session that is restored comes back
+        closed and says so; it is read again only when the person asks for it.
+
         Returns:
             Its tree, None when it cannot be read, and why not.
         """
         try:
+            if entry.locator in self._state.culprits:
+                raise ClosedSourceError(entry.locator)
             listing = await self._list(entry.locator, "", progress)
-        except RemoteError as error:
+        except InspectorError as error:
             info = messages.SourceInfo(
                 entry.id, entry.name, entry.locator, entry.path, entry.format, 0, 0, 0,
                 incomplete=str(error),
@@ -162,9 +183,18 @@ class Sources:
         self, locator: str, cwd: str, progress: OnProgress, *, fresh: bool = False
     ) -> reading.Listing:
         request = reading.ListCheckpoint(locator, cwd, fresh)
-        reply = await self._reader.ask(request, progress)
+        try:
+            reply = await self._reader.ask(request, progress)
+        except EndedReaderError:
+            await self.blame(locator)
+            raise
         assert isinstance(reply, reading.Listing)
         return reply
+
+    async def blame(self, locator: str) -> None:
+        """Journals that reading a source ended the reader."""
+        self._state.culprits.add(locator)
+        await self._journal.record({"op": "culprit", "locator": locator})
 
     async def _tree(self, listing: reading.Listing, source_id: str) -> Node:
         return await self._workers.run(lambda: _label(listing.tree, source_id))

@@ -47,6 +47,7 @@ class StoreState:
         recipe_file: File that the document was saved to or opened from.
         saved_revision: Revision of the document that this file holds.
         initial: Path in the base's own tree -> initial value that has been made.
+        culprits: Locators of sources whose reading ended the reader.
     """
 
     def __init__(self) -> None:
@@ -57,6 +58,7 @@ class StoreState:
         self.recipe_file = ""
         self.saved_revision = 0
         self.initial: Mapping[TreePath, Raw] = {}
+        self.culprits: set[str] = set()
         self._infos: dict[str, messages.SourceInfo] = {}
         self._counted: tuple[Node, tuple[tuple[str, int], ...]] = (EMPTY, ())
 

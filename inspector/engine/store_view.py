@@ -31,7 +31,10 @@ from inspector.variables.value import (
 )
 
 PAGE_LIMIT = 500
-"""Most rows of one page; about 150 KiB at most, so below the pipe's bound."""
+"""Most rows of one page, so that it stays below the bound of the window's pipe."""
+
+ROW_TEXT = 160
+"""Characters of any other text in a row of a tree."""
 
 VALUE_TEXT = 80
 """Characters of a scalar leaf's value in a row."""
@@ -130,8 +133,21 @@ def children_page(
         row = make_row(key, child, names, with_origin=with_origin)
         if isinstance(child, Branch):
             row = replace(row, children=len(filtered.keys(path)))
-        rows.append(replace(row, matches=filtered.matches(path)))
+        rows.append(
+            replace(
+                row,
+                matches=filtered.matches(path),
+                source=_cut(row.source),
+                sharding=_cut(row.sharding),
+                error=_cut(row.error),
+            )
+        )
     return viewing.ChildPage(tuple(rows), len(keys))
+
+
+def _cut(text: str) -> str:
+    """Keeps a page small; the details have the whole text."""
+    return text if len(text) <= ROW_TEXT else f"{text[: ROW_TEXT - 1]}…"
 
 
 def node_at(tree: Node, path: TreePath) -> Node:

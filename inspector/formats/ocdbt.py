@@ -31,6 +31,8 @@ MANIFEST = "manifest.ocdbt"
 NODE_LIMIT = 512 << 20
 """Decoded bytes of the largest node that is believed."""
 
+_PIECE = 1 << 20
+
 KEY_LIMIT = 10_000_000
 """Keys of the largest database that is listed."""
 
@@ -272,15 +274,18 @@ def _unwrap(raw: bytes, magic: int) -> bytes:
 def _inflate(data: bytes) -> bytes:
     decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
     try:
+        # Piece by piece, because a read reserves as much as it is asked for.
         with decompressor.stream_reader(io.BytesIO(data)) as reader:
-            decoded = reader.read(NODE_LIMIT + 1)
+            decoded = bytearray()
+            while len(decoded) <= NODE_LIMIT and (piece := reader.read(_PIECE)):
+                decoded += piece
     except zstandard.ZstdError as error:
         raise OcdbtError(
             problem=f"its compressed bytes are damaged: {error}"
         ) from error
     if len(decoded) > NODE_LIMIT:
         raise OcdbtError(problem=f"it decodes to more than {NODE_LIMIT:,} bytes")
-    return decoded
+    return bytes(decoded)
 
 
 class _Body:

@@ -307,7 +307,7 @@ def test_an_export_that_ended_the_reader_may_be_asked_again() -> None:
         with pytest.raises(EndedExportError) as caught:
             await task
         assert caught.value.where == "/data/out.npz"
-        assert "is unchanged" in caught.value.message
+        assert "What was there before is unchanged" in caught.value.message
         again = asyncio.create_task(reader.ask(export()))
         await stage.until_open(0, 0, 1)
         stage.engines[2].answer()

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from inspector import resources
+from inspector.document.journal import Journal
+from inspector.document.recipe import Recipe, SourceEntry, to_json
 from inspector.engine.client import EngineClient
 from inspector.engine.messages import document, reading, viewing
 from inspector.engine.messages.module import ModuleSpec
@@ -398,3 +400,27 @@ def test_cancelled_statistics_answer_as_cancelled(store: Store, tmp_path: Path) 
     store.client.cancel(ticket)
     assert answered.wait(60)
     assert kinds == ["CancelledError"]
+
+
+def test_a_source_that_ended_the_reader_comes_back_closed(tmp_path: Path) -> None:
+    path = tmp_path / "w.npz"
+    np.savez(path, w=np.arange(3, dtype=np.float32))
+    entry = SourceEntry("s1", str(path), format="npz", name="w.npz")
+    journal = Journal.create(tmp_path / "state", "w.npz")
+    journal.append({"op": "source", "recipe": to_json(Recipe(sources=(entry,)))})
+    journal.append({"op": "culprit", "locator": str(path)})
+    journal.close(keep=True)
+
+    store = Store(tmp_path / "state")
+    changes = store.change(document.RestoreSession(store.sessions()[0].id))
+    assert changes.sources
+    info = store.ask(document.AskDocument())
+    assert isinstance(info, document.DocumentInfo)
+    assert "ended the reader in the earlier session" in info.sources[0].incomplete
+    assert info.sources[0].leaves == 0
+    # Only a click that names it reads it again.
+    store.change(document.AcceptSource("s1"))
+    info = store.ask(document.AskDocument())
+    assert isinstance(info, document.DocumentInfo)
+    assert (info.sources[0].leaves, info.sources[0].incomplete) == (1, "")
+    store.client.close()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from inspector.engine.codec import encode
 from inspector.engine.messages import viewing
 from inspector.engine.store_view import (
     FilteredTree,
@@ -127,3 +128,18 @@ def test_long_text_is_cut_in_rows_and_listings() -> None:
     request = viewing.AskListing("s1")
     listed = listing_page(leaves, request, NAMES, is_target=False).leaves[0]
     assert listed.literal == "x" * 1024
+
+
+def test_the_largest_page_stays_below_the_bound_of_the_pipe() -> None:
+    value = Stored("s1", tuple("k" * 200 for _ in range(20)))
+    leaf = Leaf(
+        Kind.ARRAY, (2,) * 8, "float32", value, sharding="s" * 5000, error="e" * 5000
+    )
+    tree = Branch({f"{i:03d}" + "n" * 60: leaf for i in range(600)})
+    request = viewing.AskChildren("target", (), count=10_000)
+    answer = children_page(FilteredTree(tree), request, NAMES, with_origin=True)
+    assert len(answer.rows) == 500
+    assert len(encode(answer)) < 400 << 10
+    request = viewing.AskChildren("target", (), count=200)
+    answer = children_page(FilteredTree(tree), request, NAMES, with_origin=True)
+    assert len(encode(answer)) < 256 << 10
