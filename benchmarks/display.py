@@ -27,8 +27,10 @@ def platforms() -> Iterator[dict[str, Mapping[str, str]]]:
         return
     reading, writing = os.pipe()
     server = subprocess.Popen(
-        [program, "-screen", "0", _SCREEN, "-nolisten", "tcp", "-noreset"]
-        + ["-displayfd", str(writing)],
+        [
+            *(program, "-screen", "0", _SCREEN, "-nolisten", "tcp", "-noreset"),
+            *("-displayfd", str(writing)),
+        ],
         pass_fds=(writing,),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

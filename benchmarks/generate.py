@@ -113,8 +113,9 @@ def _write(file: BinaryIO, nbytes: int) -> None:
 
 def _blocks(nbytes: int) -> Iterator[memoryview]:
     if "block" not in _made:
-        numbers = np.random.default_rng(0).standard_normal(_BLOCK // _ITEM)
-        _made["block"] = memoryview(numbers.astype(np.float32)).cast("B")
+        random = np.random.default_rng(0)
+        numbers = random.standard_normal(_BLOCK // _ITEM, np.float32)
+        _made["block"] = memoryview(numbers.tobytes())
     block = _made["block"]
     for start in range(0, nbytes, _BLOCK):
         yield block[: min(_BLOCK, nbytes - start)]

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from benchmarks import generate
 from benchmarks.asking import Store, store
@@ -29,38 +30,38 @@ _SLICE = 64
 
 
 def run(place: Workplace) -> Iterator[Figure]:
-    """Measures with an idle and with a busy reader."""
+    """Measures with an idle and with a busy reader, for two sizes of trees."""
     nbytes = place.size(4 * GIB, 256 * MIB)
-    rows = nbytes // 4 // _BIG_ROW
-    big = generate.safetensors_file(
-        place.file("big.safetensors"), {("w",): (rows, _BIG_ROW)}
-    )
-    runs = place.size(50, 8)
+    shape = (nbytes // 4 // _BIG_ROW, _BIG_ROW)
+    big = generate.safetensors_file(place.file("big.safetensors"), {("w",): shape})
     for leaves in (1_000, 10_000):
-        shapes = generate.layers(leaves)
-        tree = generate.orbax_folder(place.file(f"tree-{leaves}"), shapes)
-        with store(place.empty("state")) as asked:
-            asked.open(big)
-            source = asked.open(tree).id
-            asked.copy(source)
-            screen = tuple(itertools.islice(shapes, _SCREEN_ROWS))
+        yield from _hovers(place, big, leaves, nbytes)
 
-            def hover(one: Store = asked, tree_id: str = source) -> None:
-                plan = one.plan(tree_id)
-                one.marks(plan.plan, screen)  # noqa: B023 - called in this turn
 
-            first = _seconds(hover)
-            idle = [_seconds(hover) for _ in range(runs)]
-            with _statistics_running(asked) as still_runs:
-                busy = _while(still_runs, hover, runs)
-                slices = _while(still_runs, lambda: _slice(asked, rows), runs)  # noqa: B023 - called at once
-            name = f"{leaves:,} × {leaves:,} leaves"
-            yield Figure(f"first hover, {name}", (first,), target=HOVER_S)
-            yield Figure(f"hover, idle reader, {name}", tuple(idle), target=HOVER_S)
-            busy_name = f"hover, statistics of {nbytes / GIB:g} GiB run, {name}"
-            yield Figure(busy_name, tuple(busy), target=HOVER_S)
-            slice_name = f"{_SLICE}×{_SLICE} numbers of that leaf meanwhile"
-            yield Figure(slice_name, tuple(slices))
+def _hovers(place: Workplace, big: Path, leaves: int, nbytes: int) -> Iterator[Figure]:
+    runs = place.size(50, 8)
+    shapes = generate.layers(leaves)
+    tree = generate.orbax_folder(place.file(f"tree-{leaves}"), shapes)
+    screen = tuple(itertools.islice(shapes, _SCREEN_ROWS))
+    name = f"{leaves:,} × {leaves:,} leaves"
+    busy_name = f"hover, statistics of {nbytes / GIB:g} GiB run, {name}"
+    with store(place.empty("state")) as asked:
+        asked.open(big)
+        source = asked.open(tree).id
+        asked.copy(source)
+
+        def hover() -> None:
+            asked.marks(asked.plan(source).plan, screen)
+
+        yield Figure(f"first hover, {name}", (_seconds(hover),), target=HOVER_S)
+        idle = tuple(_seconds(hover) for _ in range(runs))
+        yield Figure(f"hover, idle reader, {name}", idle, target=HOVER_S)
+        with _statistics_running(asked) as still_runs:
+            busy = _while(still_runs, hover, runs)
+            slices = _while(still_runs, lambda: _slice(asked, nbytes), runs)
+        yield Figure(busy_name, tuple(busy), target=HOVER_S)
+        slice_name = f"{_SLICE}×{_SLICE} numbers of that leaf meanwhile"
+        yield Figure(slice_name, tuple(slices))
 
 
 def _seconds(action: Callable[[], None]) -> float:
@@ -82,8 +83,8 @@ def _while(
     return found
 
 
-def _slice(asked: Store, rows: int) -> None:
-    start = rows // 2
+def _slice(asked: Store, nbytes: int) -> None:
+    start = nbytes // 4 // _BIG_ROW // 2
     region = ((start, start + _SLICE), (0, _SLICE))
     asked.ask(viewing.ReadNumbers("s1", ("w",), region), reading.Numbers)
 

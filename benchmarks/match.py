@@ -57,7 +57,7 @@ def _figure(
         times,
         target=HOVER_S,
         reference=Reference("flattened and compared by name", by_hand),
-        note=f"{summary}; the first one, which indexes both trees, {first * 1e3:.0f} ms",
+        note=f"{summary}; the first one indexes both trees: {first * 1e3:.0f} ms",
     )
 
 

@@ -145,10 +145,9 @@ def _token_of(process: psutil.Process) -> str:
 def is_alive(process: psutil.Process) -> bool:
     """Returns whether a process still runs; one that only waits for its owner not."""
     try:
-        status: str = process.status()
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
-    return status != psutil.STATUS_ZOMBIE
 
 
 def seconds_until_gone(processes: Iterable[psutil.Process], limit_s: float) -> float:

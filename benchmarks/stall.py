@@ -59,11 +59,9 @@ def _figure(name: str, facts: list[dict[str, Any]]) -> Figure:
     worst = max(facts, key=lambda one: float(one["wall_s"]))
     note = ""
     if worst["wall_s"] > _NOTED_S:
-        place = worst["stack"][-1] if worst["stack"] else "not in Python code of ours"
-        note = (
-            f"of the longest, the thread itself worked {worst['cpu_s'] * 1000:.0f} ms;"
-            f" seen in {place}"
-        )
+        note = f"of the longest, the thread itself worked {worst['cpu_s'] * 1e3:.0f} ms"
+        if worst["stack"]:
+            note += f"; seen in {worst['stack'][-1]}"
     return Figure(
         name,
         tuple(float(one["wall_s"]) for one in facts),

@@ -33,7 +33,8 @@ def run(place: Workplace) -> Iterator[Figure]:
     with platforms() as found:
         for name, env in found.items():
             yield _first_picture(place, name, env, runs)
-            yield from _listed(place, name, env, folder, reference, runs)
+            argv = [str(folder), "--state-dir", str(place.empty(f"state-{name}"))]
+            yield from _listed(name, env, argv, reference, runs)
 
 
 def _first_picture(
@@ -44,7 +45,9 @@ def _first_picture(
     for _ in range(runs + 1):
         empty.append(_painted("empty_window", {}, env))
         ours.append(_painted("window", {"argv": argv}, env))
-    cpu = [statistics.median(cpu_s for _, cpu_s in found[1:]) for found in (ours, empty)]
+    cpu = [
+        statistics.median(cpu_s for _, cpu_s in found[1:]) for found in (ours, empty)
+    ]
     return Figure(
         f"first window, {name}",
         tuple(seconds for seconds, _ in ours[1:]),
@@ -67,14 +70,12 @@ def _painted(
 
 
 def _listed(
-    place: Workplace,
     name: str,
     env: Mapping[str, str],
-    folder: Path,
+    argv: list[str],
     reference: Reference,
     runs: int,
 ) -> Iterator[Figure]:
-    argv = [str(folder), "--state-dir", str(place.empty(f"state-{name}"))]
     listed, filled = [], []
     for _ in range(runs + 1):
         with child("window", {"argv": argv, "list": True}, env) as window:

@@ -103,7 +103,7 @@ class _Hand:
 
     def copy(self) -> None:
         """Makes the checkpoint the target."""
-        done = []
+        done: list[object] = []
         source = self._window.mirror.info.sources[0].id
         self._window.client.ask(
             CopyTarget(source), owner=self._window, on_reply=done.append
@@ -153,7 +153,7 @@ def main() -> None:
     """Shows the window and drives it once it is painted."""
     job = wanted()
     app = QApplication(["flax-inspector"])
-    status = []
+    driven: list[bool] = []
 
     def drive() -> None:
         heart = Heart(window)
@@ -163,14 +163,14 @@ def main() -> None:
             heart.stop()
             window.close()
             app.quit()
-        status.append(0)
+        driven.append(True)
 
     FirstPicture(app, lambda: QTimer.singleShot(0, window, drive))
     window = open_window(job["argv"])
     app.exec()
     window.client.close()
     # An exception in a slot of Qt is printed and forgotten; its owner must know.
-    sys.exit(0 if status else 1)
+    sys.exit(0 if driven else 1)
 
 
 if __name__ == "__main__":

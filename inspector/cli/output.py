@@ -47,19 +47,36 @@ def print_json(document: Mapping[str, object]) -> None:
     """Prints one JSON document on stdout."""
     # Where stdout is no UTF-8 the text is plain ASCII, which is JSON as well.
     ascii_only = _encoding() != "utf-8"
-    print_line(json.dumps(document, ensure_ascii=ascii_only, allow_nan=False))
+    _write(json.dumps(document, ensure_ascii=ascii_only, allow_nan=False))
 
 
 def print_line(text: str = "") -> None:
-    """Prints one line for a person on stdout.
-
-    A key of a file need not be valid text, and stdout need not be UTF-8: what cannot
-    be written is escaped rather than refused.
+    """Prints one line for a person on stdout, see `printable`.
 
     Raises:
         WriteOutputError: Stdout is closed, or its disk is full.
         BrokenPipeError: Who read it went away.
     """
+    _write(printable(text))
+
+
+def printable(text: str) -> str:
+    r"""Returns text that is one line on a terminal and commands it nothing.
+
+    Keys come from foreign files: a line break in one would forge a row, an escape
+    sequence would be obeyed by the terminal. Both are shown as Python writes them,
+    e.g. ``\n`` and ``\x1b``.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape").decode()
+        for one in text
+    )
+
+
+def _write(text: str) -> None:
+    """Writes a line; what stdout's encoding lacks is escaped rather than refused."""
     encoding = _encoding()
     with _explained():
         line = text.encode(encoding, "backslashreplace").decode(encoding)
@@ -104,6 +121,7 @@ def print_table(rows: Sequence[Sequence[str]], right: frozenset[int]) -> None:
     """
     if not rows:
         return
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         cells = [
@@ -114,9 +132,10 @@ def print_table(rows: Sequence[Sequence[str]], right: frozenset[int]) -> None:
 
 
 def note(text: str) -> None:
-    """Writes one line for a person on stderr; without one there is nobody to tell."""
+    """Writes text for a person on stderr; without one there is nobody to tell."""
     if sys.stderr is not None:
-        sys.stderr.write(text + "\n")
+        lines = [printable(line) for line in text.split("\n")]
+        sys.stderr.write("\n".join(lines) + "\n")
         sys.stderr.flush()
 
 

@@ -18,7 +18,7 @@ from inspector.cli.convert import run_convert, run_replay
 from inspector.cli.ls import run_ls
 from inspector.cli.output import flush_output, note
 from inspector.cli.store import StoreSession
-from inspector.cli.transfer import run_transfer
+from inspector.cli.transfer import check_transfer, run_transfer
 from inspector.errors import CancelledError, ErrorInfo, InspectorError, UsageError
 
 _VERBS: dict[str, Callable[[argparse.Namespace, StoreSession], int]] = {
@@ -63,6 +63,8 @@ def _unavailable(argv: Sequence[str]) -> str:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    if arguments.verb == "transfer":
+        check_transfer(arguments)
     python = arguments.python or os.environ.get("FLAX_INSPECTOR_PYTHON", "")
     state_dir = arguments.state_dir or os.environ.get("FLAX_INSPECTOR_STATE", "")
     with StoreSession(python=python, state_dir=state_dir) as store:

@@ -37,12 +37,21 @@ class UseShapeUnavailableError(UsageError):
         )
 
 
-def run_transfer(arguments: argparse.Namespace, store: StoreSession) -> int:
-    """Plans a transfer; applies and writes it when asked to."""
+def check_transfer(arguments: argparse.Namespace) -> None:
+    """Refuses what no store is needed to refuse.
+
+    Raises:
+        UsageError: An argument is malformed or belongs to another version.
+    """
     if arguments.rules:
         raise UseRulesUnavailableError
     if arguments.shape != "skip":
         raise UseShapeUnavailableError(arguments.shape)
+    module_spec(arguments)
+
+
+def run_transfer(arguments: argparse.Namespace, store: StoreSession) -> int:
+    """Plans a transfer; applies and writes it when asked to."""
     plan = _plan(arguments, store)
     rows = list(store.plan_rows(plan.plan))
     written = None

@@ -21,8 +21,8 @@ from inspector.variables.tree_index import TreeIndex
 _KEPT = 4
 """Plans that are kept: a hover makes a new one, the open table needs its own."""
 
-_WORST = ("mismatch", "converted", "exact", "missing")
-"""Verdicts of a target node, the one that a branch shows first."""
+_RANK = {"mismatch": 0, "converted": 1, "exact": 2, "missing": 3}
+"""Verdict of a target node -> its place among those that a branch could show."""
 
 
 class PlanGoneError(TransferError):
@@ -50,16 +50,19 @@ class _Kept:
             self._marks = {}
             for row in self.plan.rows:
                 if row.target is not None:
-                    self._add(row.target, str(row.verdict))
+                    self._add(row.target, row.verdict.value)
         return self._marks.get(path, "")
 
     def _add(self, path: TreePath, verdict: str) -> None:
         assert self._marks is not None
-        rank = _WORST.index(verdict)
-        for depth in range(len(path) + 1):
-            known = self._marks.get(path[:depth])
-            if known is None or rank < _WORST.index(known):
-                self._marks[path[:depth]] = verdict
+        rank = _RANK[verdict]
+        for depth in range(len(path), -1, -1):
+            place = path[:depth]
+            known = self._marks.get(place)
+            # Whatever shows at a node shows at least as badly above it.
+            if known is not None and _RANK[known] <= rank:
+                return
+            self._marks[place] = verdict
 
 
 class Plans:

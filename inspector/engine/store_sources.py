@@ -13,11 +13,8 @@ from inspector.document.fingerprint import Fingerprint, changes, fingerprint
 from inspector.document.recipe import Recipe, SourceEntry, to_json
 from inspector.engine.messages import document as messages
 from inspector.engine.messages import reading
-from inspector.engine.store_engines import (
-    EndedReaderError,
-    OnProgress,
-    ReaderSupervisor,
-)
+from inspector.engine.store_ends import EndedReaderError
+from inspector.engine.store_engines import OnProgress, ReaderSupervisor
 from inspector.engine.store_journal import SessionJournal
 from inspector.engine.store_state import StoreState
 from inspector.engine.store_viewing import ViewWorkers

@@ -36,8 +36,9 @@ from inspector.formats.safetensors_read import (
     open_safetensors_shards,
 )
 from inspector.formats.shards import INDEX_SUFFIX, index_beside, is_shard
+from inspector.variables.nearest import did_you_mean
 from inspector.variables.path import quote
-from inspector.variables.tree import Branch, resolve
+from inspector.variables.tree import resolve
 
 Opener = Callable[[Path, str], Checkpoint]
 """Opens a path whose leaves name a locator text."""
@@ -85,14 +86,11 @@ def open_checkpoint(locator_text: str) -> Checkpoint:
         return checkpoint
     inner = resolve(checkpoint.tree, locator.inner)
     if inner is None:
-        keys = (
-            checkpoint.tree.sorted_keys() if isinstance(checkpoint.tree, Branch) else []
-        )
         checkpoint.close()
         raise ReadFileError(
             message=f"There is no key path {quote(locator.inner)} in the checkpoint.",
             where=str(locator.path),
-            hint=f"Its first keys: {', '.join(str(key) for key in keys[:_NAMED])}.",
+            hint=did_you_mean(checkpoint.tree, locator.inner),
         )
     return Subtree(checkpoint, inner, f"{checkpoint.locator}::{quote(inner)}")
 

@@ -1,18 +1,22 @@
-"""A message inside a panel: a sentence, and buttons for the next step.
+"""A message inside a panel or dialog: a sentence, and buttons for the next step.
 
-Panels show errors, warnings and offers with it, in the place where they happened.
+Errors, warnings and offers are shown with it in the place where they happened; there
+are no message boxes for errors. `Banner` is the message, `ErrorBanner` one that a
+dialog keeps and fills again; a column of them is in `banner_stack`. On the window's
+thread.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-import shiboken6
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
+    QPlainTextEdit,
     QPushButton,
     QToolButton,
     QVBoxLayout,
@@ -26,18 +30,27 @@ from inspector.ui.tokens import SPACE
 
 _ICONS = {"banner": "info", "warning": "warning", "error": "error"}
 _TOKENS = {"banner": "accent", "warning": "warning", "error": "error"}
+_ICON_SIZE = 4 * SPACE
+_TRACEBACK_HEIGHT = 35 * SPACE
 
 
 class Banner(QFrame):
-    """One message; it goes when it is closed or its reason is gone."""
+    """One message; it goes when it is closed or its reason is gone.
+
+    Attributes:
+        error: The error that is shown; None for a plain message.
+        message: What happened.
+        where: File or path that it is about.
+        hint: What to do next.
+    """
 
     def __init__(
         self,
         theme: Theme,
-        text: str,
+        text: str = "",
         kind: str = "banner",
         *,
-        parent: QWidget,
+        parent: QWidget | None,
         name: str = "banner",
     ) -> None:
         """Shows a message.
@@ -50,34 +63,63 @@ class Banner(QFrame):
             name: Object name.
         """
         super().__init__(parent)
+        self.error: ErrorInfo | None = None
         self.setObjectName(name)
-        self.setAccessibleName(text)
         self.setProperty("look", kind)
         self._theme, self._kind = theme, kind
         self._icon = QLabel(self)
-        self._icon.setFixedWidth(16)
-        self._icon.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self._text = QLabel(text, self)
-        self._text.setTextFormat(Qt.TextFormat.PlainText)
-        self._text.setWordWrap(True)
-        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._close = QToolButton(self)
-        self._close.setObjectName(f"{name}Close")
-        self._close.setAccessibleName("Close this message")
-        self._close.setProperty("look", "icon")
-        self._close.setIconSize(QSize(12, 12))
+        self._icon.setFixedWidth(_ICON_SIZE)
+        self.message = self._make_label("errorMessage", "What happened")
+        self.where = self._make_label("errorWhere", "Where", look="mono")
+        self.where.setFont(theme.mono_font("small"))
+        self.hint = self._make_label("errorHint", "What to do", look="secondary")
+        self._buttons: list[QPushButton] = []
+        self._more = self._make_button("Show traceback", "errorMore")
+        self._more.clicked.connect(self._on_more)
+        self._traceback = self._make_traceback()
+        self._copy = self._make_tool("Copy this message", "errorCopy")
+        self._copy.clicked.connect(self._on_copy)
+        self._close = self._make_tool("Close this message", f"{name}Close")
         self._close.clicked.connect(self.dismiss)
-        self._buttons = QHBoxLayout()
-        self._buttons.setSpacing(2 * SPACE)
-        self._buttons.addStretch(1)
         self._lay_out()
+        self.show_text(text)
         self._load_icons()
         theme.changed.connect(self._load_icons)
 
     @property
     def text(self) -> str:
-        """The message."""
-        return self._text.text()
+        """Everything that it says, as a person reads it."""
+        return self.error.text() if self.error is not None else self.message.text()
+
+    def show_text(self, text: str) -> None:
+        """Shows a plain message."""
+        self._fill(text, "", "", "")
+        self.error = None
+        self._copy.hide()
+        self.setAccessibleName(text or "Message")
+
+    def show_error(
+        self,
+        error: ErrorInfo,
+        *,
+        action: str = "",
+        on_action: Callable[[], None] | None = None,
+    ) -> None:
+        """Shows an error: what, where, what to do, the traceback one click off.
+
+        Args:
+            error: What happened.
+            action: Text of a button that remedies it; empty for none.
+            on_action: What that button does.
+        """
+        self._clear_buttons()
+        self._fill(error.message, error.where, error.hint, error.traceback)
+        self.error = error
+        self._copy.show()
+        self.setAccessibleName(f"Error: {error.text()}")
+        if action and on_action is not None:
+            self.add_button(action, on_action, name="errorAction")
+        self.show()
 
     def add_button(
         self,
@@ -91,11 +133,15 @@ class Banner(QFrame):
         button = QPushButton(text, self)
         button.setObjectName(name)
         button.setAccessibleName(text)
+        button.setAutoDefault(False)
         if primary:
             button.setProperty("look", "primary")
         button.clicked.connect(lambda _checked=False: action())
-        self._buttons.insertWidget(self._buttons.count() - 1, button)
-        self._buttons_row.setVisible(True)
+        self._row.insertWidget(len(self._buttons), button)
+        self._buttons.append(button)
+        self._buttons_row.show()
+        # Tab goes through the next steps before the tools at the edge.
+        QWidget.setTabOrder(button, self._more)
         return button
 
     def set_closable(self, *, closable: bool) -> None:
@@ -107,83 +153,119 @@ class Banner(QFrame):
         self.hide()
         self.deleteLater()
 
+    def _make_label(self, name: str, described: str, look: str = "") -> QLabel:
+        label = QLabel(self)
+        label.setWordWrap(True)
+        label.setObjectName(name)
+        # Not its name, which is the text: a name of its own would hide it.
+        label.setAccessibleDescription(described)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        if look:
+            label.setProperty("look", look)
+        return label
+
+    def _make_button(self, text: str, name: str) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setProperty("look", "flat")
+        button.setObjectName(name)
+        button.setAccessibleName(text)
+        button.setAutoDefault(False)
+        return button
+
+    def _make_tool(self, text: str, name: str) -> QToolButton:
+        tool = QToolButton(self)
+        tool.setObjectName(name)
+        tool.setAccessibleName(text)
+        tool.setToolTip(text)
+        tool.setProperty("look", "icon")
+        tool.setIconSize(QSize(3 * SPACE, 3 * SPACE))
+        tool.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        return tool
+
+    def _make_traceback(self) -> QPlainTextEdit:
+        field = QPlainTextEdit(self)
+        field.setReadOnly(True)
+        field.setFixedHeight(_TRACEBACK_HEIGHT)
+        field.setFont(self._theme.mono_font("small"))
+        field.setObjectName("errorTraceback")
+        field.setAccessibleName("Traceback")
+        field.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        field.setTabChangesFocus(True)
+        return field
+
     def _lay_out(self) -> None:
+        self._buttons_row = QWidget(self)
+        self._row = QHBoxLayout(self._buttons_row)
+        self._row.setContentsMargins(0, SPACE, 0, 0)
+        self._row.setSpacing(2 * SPACE)
+        self._row.addWidget(self._more)
+        self._row.addStretch(1)
         column = QVBoxLayout()
         column.setSpacing(SPACE)
-        column.addWidget(self._text)
-        self._buttons_row = QWidget(self)
-        self._buttons.setContentsMargins(0, 0, 0, 0)
-        self._buttons_row.setLayout(self._buttons)
-        self._buttons_row.setVisible(False)
-        column.addWidget(self._buttons_row)
+        for widget in (
+            self.message, self.where, self.hint, self._buttons_row, self._traceback,
+        ):  # fmt: skip
+            column.addWidget(widget)
         row = QHBoxLayout(self)
         row.setContentsMargins(2 * SPACE, 2 * SPACE, SPACE, 2 * SPACE)
-        row.setSpacing(2 * SPACE)
+        row.setSpacing(SPACE)
         row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(column, 1)
-        row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
+        for tool in (self._copy, self._close):
+            row.addWidget(tool, 0, Qt.AlignmentFlag.AlignTop)
+
+    def _fill(self, message: str, where: str, hint: str, traceback: str) -> None:
+        self.message.setText(message)
+        for label, text in ((self.where, where), (self.hint, hint)):
+            label.setText(text)
+            label.setVisible(bool(text))
+        self._traceback.setPlainText(traceback)
+        self._traceback.hide()
+        self._more.setVisible(bool(traceback))
+        self._more.setText("Show traceback")
+        self._buttons_row.setVisible(bool(traceback or self._buttons))
+
+    def _clear_buttons(self) -> None:
+        for button in self._buttons:
+            button.hide()
+            button.deleteLater()
+        self._buttons = []
+
+    def _on_more(self) -> None:
+        # Not isVisible(): that is false while a parent is hidden.
+        shown = self._traceback.isHidden()
+        self._traceback.setVisible(shown)
+        self._more.setText("Hide traceback" if shown else "Show traceback")
+
+    def _on_copy(self) -> None:
+        traceback = self.error.traceback if self.error is not None else ""
+        text = f"{self.text}\n\n{traceback}" if traceback else self.text
+        QGuiApplication.clipboard().setText(text)
 
     def _load_icons(self) -> None:
         drawing = icon(_ICONS[self._kind], self._theme, _TOKENS[self._kind])
-        self._icon.setPixmap(drawing.pixmap(16, 16))
+        self._icon.setPixmap(drawing.pixmap(_ICON_SIZE, _ICON_SIZE))
+        self._copy.setIcon(icon("copy", self._theme, "secondary"))
         self._close.setIcon(icon("close", self._theme, "secondary"))
 
 
-class BannerStack(QWidget):
-    """A column of banners, one for each reason, newest last."""
+class ErrorBanner(Banner):
+    """A banner that stays where it is laid out and is hidden while nothing is wrong."""
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        """Starts without a message and takes no room."""
-        super().__init__(parent)
-        self._theme = theme
-        self._banners: dict[str, Banner] = {}
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(SPACE)
+    def __init__(
+        self, theme: Theme, parent: QWidget | None = None, *, closable: bool = False
+    ) -> None:
+        """Starts hidden; a ``closable`` one can be dismissed."""
+        super().__init__(theme, kind="error", parent=parent, name="errorBanner")
+        self.set_closable(closable=closable)
         self.hide()
 
-    def show_message(self, reason: str, text: str, kind: str = "banner") -> Banner:
-        """Shows a message in place of an earlier one for the same reason."""
-        self.remove(reason)
-        banner = Banner(self._theme, text, kind, parent=self, name=f"banner.{reason}")
-        banner.destroyed.connect(self._on_gone)
-        self._banners[reason] = banner
-        self._column.addWidget(banner)
-        self.show()
-        return banner
+    def clear(self) -> None:
+        """Hides the banner."""
+        self.error = None
+        self.hide()
 
-    def show_error(self, reason: str, error: ErrorInfo) -> Banner:
-        """Shows an error: what, where, what to do."""
-        return self.show_message(reason, error.text(), "error")
-
-    def remove(self, reason: str) -> None:
-        """Takes away the message of a reason, if there is one."""
-        banner = self._banners.pop(reason, None)
-        if banner is not None and not _is_gone(banner):
-            banner.dismiss()
-        if not self._banners:
-            self.hide()
-
-    def get(self, reason: str) -> Banner | None:
-        """Returns the banner of a reason."""
-        banner = self._banners.get(reason)
-        return banner if banner is not None and not banner.isHidden() else None
-
-    def reasons(self) -> list[str]:
-        """Returns the reasons of what is shown."""
-        return [
-            reason for reason, banner in self._banners.items() if not banner.isHidden()
-        ]
-
-    def _on_gone(self) -> None:
-        self._banners = {
-            reason: banner
-            for reason, banner in self._banners.items()
-            if not _is_gone(banner)
-        }
-        if not self._banners and not _is_gone(self):
-            self.hide()
-
-
-def _is_gone(widget: QWidget) -> bool:
-    return not shiboken6.isValid(widget)
+    def dismiss(self) -> None:
+        """Overridden: it is used again."""
+        self.clear()

@@ -20,10 +20,12 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
+    QTreeView,
     QWidget,
 )
 
 from inspector.engine.messages.viewing import Row
+from inspector.ui import format as fmt
 from inspector.ui.marks import MARK_SIZE, paint_mark
 from inspector.ui.models.roles import Column, Role
 from inspector.ui.theme import Theme
@@ -94,24 +96,39 @@ class TreeDelegate(RowDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, index: Index
     ) -> None:
         """Paints mark and name, or a value of the row; the view paints selections."""
+        column = Column(index.column())
+        if column is Column.NAME:
+            _reach_over_shape(option, index)
+        elif column is Column.SHAPE and not index.data(Qt.ItemDataRole.DisplayRole):
+            return
         if not option.state & QStyle.StateFlag.State_Selected:
             self.paint_surface(painter, option)
         rect: QRect = option.rect
-        column = Column(index.column())
         if column is Column.NAME:
             self._paint_name(painter, rect, index)
             return
+        area = rect.adjusted(2 * SPACE, 0, -2 * SPACE, 0)
         text = index.data(Qt.ItemDataRole.DisplayRole)
+        if column is Column.SHAPE:
+            text = self._fitting_shape(text, index.data(Role.ROW), area.width())
         if text:
             self.paint_text(
                 painter,
-                rect.adjusted(2 * SPACE, 0, -2 * SPACE, 0),
+                area,
                 text,
                 font=self.mono if column in _MONO else self.body,
                 token="secondary",
                 right=column in _RIGHT,
                 elide=Qt.TextElideMode.ElideMiddle,
             )
+
+    def _fitting_shape(self, text: str, row: Row | None, width: int) -> str:
+        """Abbreviates a dtype as JAX does where the whole one has no room."""
+        if row is None or not row.dtype:
+            return text
+        if QFontMetrics(self.mono).horizontalAdvance(text) <= width:
+            return text
+        return fmt.short_array(row.dtype, row.shape)
 
     def _paint_name(self, painter: QPainter, rect: QRect, index: Index) -> None:
         text_rect = rect.adjusted(SPACE, 0, -SPACE, 0)
@@ -144,6 +161,16 @@ class TreeDelegate(RowDelegate):
         field.setAccessibleName("New name")
         field.setFont(self.body)
         return field
+
+
+def _reach_over_shape(option: QStyleOptionViewItem, index: Index) -> None:
+    """Gives the name of a branch the room of its shape, which it does not have."""
+    view = option.widget
+    shape = index.siblingAtColumn(Column.SHAPE)
+    if isinstance(view, QTreeView) and not shape.data(Qt.ItemDataRole.DisplayRole):
+        option.rect.setRight(
+            option.rect.right() + view.header().sectionSize(Column.SHAPE)
+        )
 
 
 def surface_of(option: QStyleOptionViewItem) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 from inspector.engine.messages.document import (
+    TARGET,
     AskDocument,
     Changes,
     DocumentInfo,
@@ -61,6 +62,13 @@ class DocumentMirror(QObject):
             if source.id == source_id:
                 return source
         return None
+
+    def name_of(self, tree: str) -> str:
+        """Returns the name of a tree for a person; empty when it is not open."""
+        if tree == TARGET:
+            return self.info.target.name
+        source = self.source(tree)
+        return source.name if source is not None else ""
 
     def _on_info(self, info: DocumentInfo) -> None:
         self.info = info

@@ -12,6 +12,8 @@ from inspector.variables.path import TreePath, join
 
 _COUNT_UNITS = ("", "k", "M", "G", "T", "P")
 _SIZE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+# In this order: "uint" holds "int".
+_SHORT = (("float", "f"), ("uint", "u"), ("int", "i"), ("complex", "c"))
 _THOUSAND = 1000
 _KIBI = 1024
 _MINUTE_S = 60
@@ -80,6 +82,17 @@ def array(dtype: str, dimensions: tuple[int, ...]) -> str:
     The text is also what ``--input`` accepts, so a copied cell can be used there.
     """
     return f"{dtype}{shape(dimensions)}"
+
+
+def short_array(dtype: str, dimensions: tuple[int, ...]) -> str:
+    """Returns an abstract value as a jaxpr prints it: ``f32[7,7,3,64]``.
+
+    For cells too narrow for `array`. The abbreviations are those of JAX's own
+    ``dtypes.short_dtype_name``.
+    """
+    for word, letter in _SHORT:
+        dtype = dtype.replace(word, letter)
+    return array(dtype, dimensions)
 
 
 def path(keys: TreePath, root: str = "/") -> str:

@@ -26,7 +26,7 @@ from inspector.engine.messages.viewing import PlanInfo
 from inspector.errors import ErrorInfo
 from inspector.ui import window_layout as layout
 from inspector.ui.actions import ActionSet, UiContext
-from inspector.ui.banner import BannerStack
+from inspector.ui.banner_stack import BannerStack
 from inspector.ui.document_mirror import DocumentMirror
 from inspector.ui.drag_data import from_mime, leave_text_on_clipboard
 from inspector.ui.file_drop import FileDrop
@@ -124,7 +124,9 @@ class MainWindow(QMainWindow):
         self.banners = BannerStack(theme, self)
         self.sources = SourcesPanel(client, theme, self.mirror, self.actions_, self)
         self.target = TargetPanel(client, theme, self.mirror, self.actions_, self)
-        self.details = DetailsPanel(client, theme, self)
+        self.details = DetailsPanel(
+            client, theme, self, name_of=self.mirror.name_of
+        )
         self.plan = PlanPanel(client, theme, self)
         self.history = HistoryPanel(client, theme, self)
         self.log = LogPanel(client, theme, self, notices=self.notices)
@@ -166,6 +168,7 @@ class MainWindow(QMainWindow):
         self.target.node_chosen.connect(self.details.show_node)
         self.details.node_chosen.connect(self.handlers.reveal)
         self.sources.opened.connect(self._on_opened)
+        self.sources.warned.connect(self.log.add)
         self.files.sources_dropped.connect(self.handlers.open_paths)
         self.files.module_dropped.connect(self.handlers.open_module)
         self.files.recipe_dropped.connect(self.handlers.open_recipe)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF
 
 from inspector.ui.theme import Theme
 
@@ -44,6 +44,21 @@ def paint_mark(
     painter.setBrush(Qt.BrushStyle.NoBrush if outline else color)
     shape(painter, rect, color)
     painter.restore()
+
+
+def mark_icon(name: str, theme: Theme) -> QIcon:
+    """Returns a mark as an icon, sharp at 100 and 200 %."""
+    result = QIcon()
+    for scale in (1, 2):
+        side = MARK_SIZE + 3
+        pixmap = QPixmap(side * scale, side * scale)
+        pixmap.setDevicePixelRatio(scale)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        paint_mark(painter, QPointF(side / 2, side / 2), name, theme, outline=False)
+        painter.end()
+        result.addPixmap(pixmap)
+    return result
 
 
 def _disc(painter: QPainter, rect: QRectF, _color: QColor) -> None:

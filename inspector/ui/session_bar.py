@@ -1,4 +1,4 @@
-"""Offers back the sessions that a crash left behind, at the start.
+"""Offers back the sessions that hold edits of which nothing was saved, at the start.
 
 Asks the store once it is there; restoring runs no code. On the window's thread.
 """
@@ -15,14 +15,14 @@ from inspector.engine.messages.document import (
     Sessions,
 )
 from inspector.ui import format as fmt
-from inspector.ui.banner import BannerStack
+from inspector.ui.banner_stack import BannerStack
 from inspector.ui.store_client import StoreClient
 
 _REASON = "session"
 
 
 class SessionOffer(QObject):
-    """The newest session that did not end by itself, as a banner.
+    """The newest session with edits that were not saved, then the next, as a banner.
 
     Signals:
         restored: A session was taken up.
@@ -66,6 +66,8 @@ class SessionOffer(QObject):
         )
 
     def _restore(self, session: SessionInfo) -> None:
+        # The others stay for the next start: a window has one document.
+        self._waiting.clear()
         self._banners.remove(_REASON)
         self._client.ask(
             RestoreSession(session.id),
@@ -92,6 +94,6 @@ def describe(session: SessionInfo, now: float | None = None) -> str:
     """
     edits = fmt.plural(session.edits, "edit")
     return (
-        f"An earlier session ended unexpectedly: {session.title}, {edits},"
+        f"An earlier session has edits that were not saved: {session.title}, {edits},"
         f" {fmt.ago(session.ended, now)}."
     )

@@ -7,6 +7,7 @@ the dynamic property ``look`` (``primary``, ``flat``, ``chip``, ``title``, ``cap
 
 from __future__ import annotations
 
+from inspector import resources
 from inspector.ui.tokens import FIELD_RADIUS, RADIUS, ROW_HEIGHT, SPACE, Tokens
 
 
@@ -157,14 +158,23 @@ QCheckBox::indicator {{
 }}
 QCheckBox::indicator:focus, QCheckBox::indicator:hover {{ border-color: {t.accent}; }}
 QCheckBox::indicator:checked {{
-  background: {t.accent}; border-color: {t.accent};
+  background: {t.accent}; border-color: {t.accent}; image: {_drawing(t.check)};
 }}
+QCheckBox::indicator:checked:focus {{ border-color: {t.text}; }}
 QCheckBox::indicator:disabled {{ border-color: {t.disabled}; }}
 QCheckBox, QRadioButton {{ background: transparent; spacing: {2 * SPACE}px; }}
 QCheckBox:disabled, QRadioButton:disabled {{ color: {t.disabled}; }}
 QGroupBox {{ border: none; margin-top: {5 * SPACE}px; font-weight: 600; }}
 QGroupBox::title {{ subcontrol-origin: margin; left: 0; color: {t.secondary}; }}
 """
+
+
+def _drawing(name: str) -> str:
+    """Returns a drawing of the resources as a style sheet takes it.
+
+    Unlike `icons`, a style sheet knows no ``currentColor``: the drawing has its own.
+    """
+    return f'url("{resources.path(f"icons/{name}.svg").as_posix()}")'
 
 
 def _views(t: Tokens) -> str:
@@ -244,6 +254,9 @@ QMenu::item {{ padding: {SPACE}px {6 * SPACE}px {SPACE}px {3 * SPACE}px;
   border-radius: {SPACE}px; }}
 QMenu::item:selected {{ background: {t.selection}; color: {t.text}; }}
 QMenu::item:disabled {{ color: {t.disabled}; }}
+QMenu::indicator {{ width: {3 * SPACE}px; height: {3 * SPACE}px;
+  padding-left: {2 * SPACE}px; }}
+QMenu::indicator:checked {{ image: {_drawing(t.menu_check)}; }}
 QMenu::icon {{ padding-left: {2 * SPACE}px; }}
 QMenu::separator {{ height: 1px; background: {t.hairline};
   margin: {SPACE}px {2 * SPACE}px; }}

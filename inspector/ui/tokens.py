@@ -50,6 +50,8 @@ class Tokens:
         banner: Surface of a message inside a panel.
         banner_warning: Surface of a warning inside a panel.
         banner_error: Surface of an error inside a panel.
+        check: Drawing of a check mark on the accent, in the colour ``on_accent``.
+        menu_check: Drawing of a check mark in a menu.
         scroll: Handle of a scroll bar.
         scroll_hover: The same under the mouse.
         small_pt: Size of captions, in points.
@@ -80,6 +82,8 @@ class Tokens:
     banner: str
     banner_warning: str
     banner_error: str
+    check: str
+    menu_check: str
     scroll: str
     scroll_hover: str
     small_pt: float = 8.0
@@ -111,6 +115,8 @@ LIGHT = Tokens(
     banner="#eef3fa",
     banner_warning="#fdf3e4",
     banner_error="#fdecea",
+    check="check-white",
+    menu_check="check-ink",
     scroll="#cdd3da",
     scroll_hover="#a9b1bb",
 )
@@ -139,6 +145,8 @@ DARK = Tokens(
     banner="#263243",
     banner_warning="#3a3022",
     banner_error="#412a2a",
+    check="check-ink",
+    menu_check="check-white",
     scroll="#434b55",
     scroll_hover="#5c6570",
 )

@@ -6,6 +6,8 @@ out, `TargetTreeView` is dragged onto. What a drop does belongs to `drag`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import (
     QDrag,
@@ -37,9 +39,13 @@ from inspector.ui.tokens import SPACE
 from inspector.ui.tree_state import TreeState
 from inspector.variables.path import TreePath
 
-_WIDTHS = {Column.SHAPE: 152, Column.PARAMETERS: 72, Column.SIZE: 76}
-_NAME_MIN = 150
-_HIDE_ORDER = (Column.PARAMETERS, Column.SIZE, Column.SHAPE)
+_WIDTHS = {Column.SHAPE: 152, Column.PARAMETERS: 68, Column.SIZE: 76}
+_SHAPE_MIN = 124
+# Counts may come only when the names have comfortable room; the shape, which nothing
+# else in the row tells, stays until the names would be unreadable.
+_NAME_COMFORT = 172
+_NAME_LEAST = 96
+_HIDE_ORDER = (Column.PARAMETERS, Column.SIZE)
 _EXPAND_DELAY_MS = 500
 
 
@@ -61,7 +67,7 @@ class TreeView(QTreeView):
         self.setItemDelegate(self.delegate)
         self.setUniformRowHeights(True)
         self.setMouseTracking(True)
-        self.setIndentation(4 * SPACE)
+        self.setIndentation(3 * SPACE)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -126,6 +132,8 @@ class TreeView(QTreeView):
         self.state_keeper.reveal(tree, path)
 
     def _set_up_header(self) -> None:
+        self._widths = dict(_WIDTHS)
+        self._is_fitting = False
         header = self.header()
         header.setStretchLastSection(False)
         header.setSectionsMovable(False)
@@ -135,19 +143,22 @@ class TreeView(QTreeView):
         for column, width in _WIDTHS.items():
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
             header.resizeSection(column, width)
+        header.sectionResized.connect(self._on_resized)
+
+    def _on_resized(self, section: int, _old: int, new: int) -> None:
+        """Keeps the width that the person gave a column."""
+        if not self._is_fitting and new and section != Column.NAME:
+            self._widths[Column(section)] = new
 
     def _fit_columns(self) -> None:
-        """Hides columns that would leave too little of the names."""
-        room = self.viewport().width() - _NAME_MIN
-        shown = set(_WIDTHS)
-        for column in _HIDE_ORDER:
-            if sum(self._width_of(one) for one in shown) > room:
-                shown.discard(column)
+        """Hides counts, then narrows the shape, where the names want the room."""
+        wanted = fitting_widths(self.viewport().width(), self._widths)
+        self._is_fitting = True
         for column in _WIDTHS:
-            self.setColumnHidden(column, column not in shown)
-
-    def _width_of(self, column: Column) -> int:
-        return max(self.header().sectionSize(column), 0) or _WIDTHS[column]
+            self.setColumnHidden(column, column not in wanted)
+            if column in wanted:
+                self.header().resizeSection(column, wanted[column])
+        self._is_fitting = False
 
     def _on_current(self, current: QModelIndex, _previous: QModelIndex) -> None:
         node = self.tree_model.node(current)
@@ -183,7 +194,24 @@ class TreeView(QTreeView):
 
     def sizeHint(self) -> QSize:
         """Asks for room for the names and all columns."""
-        return QSize(_NAME_MIN + sum(_WIDTHS.values()), 400)
+        return QSize(_NAME_COMFORT + sum(_WIDTHS.values()), 400)
+
+
+def fitting_widths(room: int, widths: Mapping[Column, int]) -> dict[Column, int]:
+    """Returns the columns beside the name that a tree has room for.
+
+    Args:
+        room: Width of the viewport, in pixels.
+        widths: Column -> width that it would like.
+    """
+    shown = dict(widths)
+    for column in _HIDE_ORDER:
+        if sum(shown.values()) + _NAME_COMFORT <= room:
+            return shown
+        del shown[column]
+    left = room - _NAME_COMFORT
+    shape = min(shown[Column.SHAPE], max(left, _SHAPE_MIN))
+    return {Column.SHAPE: shape} if shape + _NAME_LEAST <= room else {}
 
 
 class SourceTreeView(TreeView):

@@ -24,7 +24,7 @@ from inspector.ui import window_layout as layout
 from inspector.ui.actions import ActionId, ActionSet
 from inspector.ui.document_mirror import DocumentMirror
 from inspector.ui.notices import Notices
-from inspector.ui.operations import edits, recipes, sources
+from inspector.ui.operations import edits, exports, recipes, sources
 from inspector.ui.panels.sources import SourcesPanel
 from inspector.ui.panels.target import TargetPanel
 from inspector.ui.panels.tree_panel import TreePanel
@@ -320,10 +320,21 @@ class WindowActions(QObject):
 
     def _on_exported(self, exported: Exported) -> None:
         leaves = fmt.plural(exported.leaves, "leaf", "leaves")
-        self._parts.notices.info(
-            f"Exported {leaves}, {fmt.size(exported.nbytes)}, to"
-            f" {Path(exported.out).name}",
-            exported.out,
+        name = Path(exported.out).name
+        text = f"Exported {leaves}, {fmt.size(exported.nbytes)}, to {name}"
+        self._parts.notices.info(text, exported.out)
+        banners = self._parts.target.banners
+        banner = banners.show_message("exported", f"{text}.")
+        banner.setToolTip(exported.out)
+        banner.add_button(
+            "Show in folder",
+            lambda: exports.show_in_folder(exported.out),
+            name="showExported",
+        )
+        banner.add_button(
+            "Copy path",
+            lambda: exports.copy_path(exported.out),
+            name="copyExportedPath",
         )
 
     def _recent(self) -> list[str]:

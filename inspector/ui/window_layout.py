@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.ui.actions import ActionId, ActionSet, Menu
-from inspector.ui.banner import BannerStack
+from inspector.ui.banner_stack import BannerStack
 from inspector.ui.dock_title import DockTitle, PanelFrame
 from inspector.ui.theme import Theme
 from inspector.ui.tokens import SPACE
@@ -35,8 +35,10 @@ _STATE = "window/state"
 _VERSION = 1
 
 _SIZE = (1440, 900)
-_LOWER_HEIGHT = 210
-_LOWER_PART = 0.27
+_LOWER_MAX = 210
+_LOWER_MIN = 128
+# Height that the trees and the details have before the lower panels get more.
+_UPPER_WANTED = 572
 _PLAN_PART = 0.42
 _DETAILS_MIN_HEIGHT = 40 * SPACE
 _DOCK_AREA = Qt.DockWidgetArea
@@ -192,8 +194,13 @@ def share_out(window: QMainWindow, docks: Docks) -> None:
     side = [docks.sources, docks.details]
     parts = [int(width * 0.31), int(width * 0.30)]
     window.resizeDocks(side, parts, Qt.Orientation.Horizontal)
-    lower = min(_LOWER_HEIGHT, int(height * _LOWER_PART))
+    lower = lower_height(height)
     window.resizeDocks([docks.history], [lower], Qt.Orientation.Vertical)
+
+
+def lower_height(height: int) -> int:
+    """Returns the height of the lower panels in a window, in pixels."""
+    return min(_LOWER_MAX, max(_LOWER_MIN, height - _UPPER_WANTED))
 
 
 def open_plan(window: QMainWindow, docks: Docks) -> None:
@@ -209,7 +216,7 @@ def close_plan(window: QMainWindow, docks: Docks) -> None:
     """Hides the plan and gives the trees their room back."""
     if docks.plan.isVisible():
         docks.plan.hide()
-        lower = min(_LOWER_HEIGHT, int(window.height() * _LOWER_PART))
+        lower = lower_height(window.height())
         window.resizeDocks([docks.history], [lower], Qt.Orientation.Vertical)
 
 

@@ -88,12 +88,12 @@ def align(source: Sequence[Selected], target: Sequence[Selected]) -> Aligned:
     work = _Work(source, target)
     movable = {one.collection for one in target}
     wanted = sum(one.collection is None or one.collection in movable for one in source)
-    direct = len(work.pairs_of(DIRECT))
-    if direct >= min(len(target), wanted):
-        work.take(DIRECT)
+    direct = work.pairs_of(DIRECT)
+    if len(direct) >= min(len(target), wanted):
+        work.take_pairs(DIRECT, direct)
     else:
         ranked = work.rank(_votes(source, target))
-        work.take_best(ranked, direct)
+        work.take_best(ranked, len(direct))
         work.take(DIRECT)
         work.take_alike(ranked)
     work.pair_rest()
@@ -111,9 +111,6 @@ class _Work:
         self._by_names: dict[Names, list[int]] = defaultdict(list)
         for index, one in enumerate(source):
             self._by_names[one.names].append(index)
-
-        self._sources = _leaves_below(source)
-        self._targets = _leaves_below(target)
 
     def pairs_of(self, shift: Shift, *, fitting: bool = True) -> list[tuple[int, int]]:
         """Returns (target, source) that a shift would add to what is found."""
@@ -147,7 +144,10 @@ class _Work:
 
     def take(self, shift: Shift) -> int:
         """Adds the pairs of a shift that fit; returns how many."""
-        pairs = self.pairs_of(shift)
+        return self.take_pairs(shift, self.pairs_of(shift))
+
+    def take_pairs(self, shift: Shift, pairs: list[tuple[int, int]]) -> int:
+        """Adds pairs that `pairs_of` has just found; returns how many."""
         self._add(pairs)
         if pairs:
             self.result.shifts.append((shift, len(pairs)))
@@ -159,11 +159,16 @@ class _Work:
             self._used.add(source)
 
     def rank(self, votes: Counter[Shift]) -> list[_Ranked]:
-        """Returns the shifts worth a look, best first."""
+        """Returns the shifts worth a look, best first.
+
+        Those with which more than half of the smaller side would match.
+        """
+        sources = _leaves_below(self.source, {len(shift.source) for shift in votes})
+        targets = _leaves_below(self.target, {len(shift.target) for shift in votes})
         ranked = [
             _Ranked(count, _likeness(shift), shift)
             for shift, count in votes.items()
-            if self._worth(shift, count)
+            if 2 * count > min(sources[shift.source], targets[shift.target])
         ]
         return sorted(ranked, key=_Ranked.order)
 
@@ -190,24 +195,20 @@ class _Work:
             elif len(self.pairs_of(one.shift)) == one.count:
                 self.result.offers += (one.shift,)
 
-    def _worth(self, shift: Shift, count: int) -> bool:
-        """Whether more than half of the smaller side would match."""
-        below = min(self._sources[shift.source], self._targets[shift.target])
-        return 2 * count > below
-
     def pair_rest(self) -> None:
         """Pairs leaves of equal names that do not fit, to say why."""
-        for shift in (*(shift for shift, _ in self.result.shifts), DIRECT):
-            self._add(self.pairs_of(shift, fitting=False))
+        for shift in dict.fromkeys([*(s for s, _ in self.result.shifts), DIRECT]):
+            # Mostly all is paired, and this is on the way of a hovering mouse.
+            if len(self.result.pairs) < min(len(self.source), len(self.target)):
+                self._add(self.pairs_of(shift, fitting=False))
 
 
-def _leaves_below(side: Sequence[Selected]) -> Counter[Names]:
-    """Counts the leaves below every module path that a shift can begin with."""
-    return Counter(
-        one.names[:depth]
-        for one in side
-        for depth in range(min(_SHIFT, len(one.names)) + 1)
-    )
+def _leaves_below(side: Sequence[Selected], depths: Iterable[int]) -> Counter[Names]:
+    """Counts the leaves below every module path of the given depths."""
+    counts: Counter[Names] = Counter()
+    for depth in depths:
+        counts.update([one.names[:depth] for one in side if len(one.names) >= depth])
+    return counts
 
 
 def _meet(source: str | None, target: str | None) -> bool:

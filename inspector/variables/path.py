@@ -16,7 +16,8 @@ Key = str | int
 TreePath = tuple[Key, ...]
 """Keys from the root; ``()`` is the root itself."""
 
-_NUMBER = re.compile(r"(\d+)")
+# Python refuses to make a number of more than 4,300 digits of a hostile name.
+_NUMBER = re.compile(r"(\d{1,4000})")
 
 
 def join(path: TreePath) -> str:

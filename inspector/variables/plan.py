@@ -8,7 +8,7 @@ is read and nothing is changed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -92,7 +92,7 @@ class Plan:
     @property
     def summary(self) -> dict[str, int]:
         """Verdict -> number of rows, every verdict named."""
-        counts = Counter(row.verdict for row in self.rows)
+        counts = Counter([row.verdict for row in self.rows])
         return {verdict.value: counts[verdict] for verdict in Verdict}
 
     @property
@@ -102,9 +102,9 @@ class Plan:
         Source leaves that stay unused and target leaves that stay as they are
         need no decision.
         """
-        verdicts = {row.verdict for row in self.rows}
-        asks = verdicts & {Verdict.CONVERTED, Verdict.MISMATCH}
-        return Verdict.EXACT in verdicts and not asks and not self.offered
+        counts = self.summary
+        asks = counts[Verdict.CONVERTED] + counts[Verdict.MISMATCH]
+        return counts[Verdict.EXACT] > 0 and not asks and not self.offered
 
 
 def make_plan(
@@ -177,8 +177,8 @@ class _Found:
 
 def _try(ends: _Ends, start: Place, end: Place) -> _Found:
     others = collections_of(ends.target)
-    source = list(_select(ends.source, start, others, ends.only))
-    target = list(_select(ends.target, end, collections_of(ends.source), ends.only))
+    source = _select(ends.source, start, others, ends.only)
+    target = _select(ends.target, end, collections_of(ends.source), ends.only)
     if _alone(ends.source, start, others):
         # A slot or a second set of params, dropped by hand: it fills the one
         # collection it was dropped on.
@@ -202,26 +202,33 @@ def _alone(index: TreeIndex, place: Place, others: frozenset[str]) -> bool:
 
 def _select(
     index: TreeIndex, place: Place, others: frozenset[str], only: str
-) -> Iterable[Selected]:
-    """Yields the leaves that take part on one side."""
-    together = travelling(index, place, others)
+) -> list[Selected]:
+    """Returns the leaves that take part on one side."""
+    entries: Sequence[Entry] = index.entries(place.home)
     depth = len(place.names)
-    for entry in index.entries(place.home):
-        if place.whole:
-            inside = entry.path[: len(place.path)] == place.path
-        elif together:
-            inside = entry.collection in together
-        else:
-            inside = entry.collection == place.collection
-        if not inside or entry.names[:depth] != place.names:
-            continue
-        if only and entry.collection not in {only, None}:
-            continue
-        yield Selected(entry, _collection(entry, others), entry.names[depth:])
+    if not place.whole:
+        together = travelling(index, place, others)
+        inside: Collection[str | None] = together or {place.collection}
+        entries = [
+            entry
+            for entry in entries
+            if entry.collection in inside and entry.names[:depth] == place.names
+        ]
+    elif place.path:
+        length = len(place.path)
+        entries = [entry for entry in entries if entry.path[:length] == place.path]
+    if only:
+        entries = [entry for entry in entries if entry.collection in {only, None}]
+    collections = {
+        name: _collection(name, others) for name in {e.collection for e in entries}
+    }
+    return [
+        Selected(entry, collections[entry.collection], entry.names[depth:])
+        for entry in entries
+    ]
 
 
-def _collection(entry: Entry, others: frozenset[str]) -> str | None:
-    name = entry.collection
+def _collection(name: str | None, others: frozenset[str]) -> str | None:
     return None if name and stands_for_params(name, others) else name
 
 
@@ -254,21 +261,21 @@ def _parent(index: TreeIndex, place: Place) -> Place | None:
 
 
 def _rows(found: _Found) -> tuple[PlanRow, ...]:
+    pairs = found.aligned.pairs
     rows: list[PlanRow] = []
-    used = set(found.aligned.pairs.values())
     for index, one in enumerate(found.target):
-        match = found.aligned.pairs.get(index)
+        match = pairs.get(index)
         if match is None:
-            rows.append(_row(None, one.entry, Verdict.MISSING, why=_KEPT))
-            continue
-        entry = found.source[match].entry
-        fit = compare(entry.leaf, one.entry.leaf)
-        rows.append(_row(entry, one.entry, fit.verdict, rule=fit.rule, why=fit.why))
-    rows.extend(
-        _row(one.entry, None, Verdict.UNUSED, why=_NOWHERE)
-        for index, one in enumerate(found.source)
-        if index not in used
-    )
+            rows.append(_missing(one.entry))
+        else:
+            rows.append(_paired(found.source[match].entry, one.entry))
+    used = set(pairs.values())
+    if len(used) < len(found.source):
+        rows.extend(
+            _unused(one.entry)
+            for index, one in enumerate(found.source)
+            if index not in used
+        )
     return tuple(rows)
 
 
@@ -276,26 +283,44 @@ _KEPT = "nothing in the source has this name; it keeps what it has"
 _NOWHERE = "nothing in the target has this name"
 
 
-def _row(
-    source: Entry | None,
-    target: Entry | None,
-    verdict: Verdict,
-    *,
-    rule: str = "",
-    why: str = "",
-) -> PlanRow:
-    value = source.leaf.value if source else None
+def _paired(source: Entry, target: Entry) -> PlanRow:
+    given, wanted = source.leaf, target.leaf
+    fit = compare(given, wanted)
     return PlanRow(
-        source.path if source else None,
-        target.path if target else None,
-        verdict,
-        rule,
-        why,
-        source.leaf.shape if source else None,
-        target.leaf.shape if target else None,
-        _dtype(source.leaf) if source else "",
-        _dtype(target.leaf) if target else "",
-        value if isinstance(value, Literal) else None,
+        source.path,
+        target.path,
+        fit.verdict,
+        fit.rule,
+        fit.why,
+        given.shape,
+        wanted.shape,
+        _dtype(given),
+        _dtype(wanted),
+        given.value if isinstance(given.value, Literal) else None,
+    )
+
+
+def _missing(target: Entry) -> PlanRow:
+    return PlanRow(
+        None,
+        target.path,
+        Verdict.MISSING,
+        why=_KEPT,
+        target_shape=target.leaf.shape,
+        target_dtype=_dtype(target.leaf),
+    )
+
+
+def _unused(source: Entry) -> PlanRow:
+    value = source.leaf.value
+    return PlanRow(
+        source.path,
+        None,
+        Verdict.UNUSED,
+        why=_NOWHERE,
+        source_shape=source.leaf.shape,
+        source_dtype=_dtype(source.leaf),
+        literal=value if isinstance(value, Literal) else None,
     )
 
 

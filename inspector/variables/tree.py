@@ -157,9 +157,14 @@ def resolve(tree: Node, path: TreePath) -> TreePath | None:
     return tuple(exact)
 
 
+_LONGEST_INTEGER = 4000
+
+
 def _as_integer(key: Key) -> int | None:
     text = str(key)
-    return int(text) if text.isascii() and text.isdigit() else None
+    # Python refuses longer numbers, and no format has such keys.
+    short = len(text) < _LONGEST_INTEGER
+    return int(text) if short and text.isascii() and text.isdigit() else None
 
 
 def walk(tree: Node, prefix: TreePath = ()) -> Iterator[tuple[TreePath, Leaf]]:

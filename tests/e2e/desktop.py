@@ -54,7 +54,7 @@ class Desktop:
 
     def _start_display(self) -> None:
         size = f"{SCREEN[0]}x{SCREEN[1]}x24"
-        # -fbdir puts the picture of the screen into a file, which `screenshot` reads.
+        # -fbdir puts the picture of the screen into a file, which `picture` reads.
         number = self._start_telling(
             ("Xvfb", "-screen", "0", size, "-nolisten", "tcp", "-noreset"),
             ("-fbdir", str(self._folder), "-displayfd"),
@@ -110,16 +110,14 @@ class Desktop:
         done = subprocess.run(command, env=self.env, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr.decode()
 
-    def screenshot(self, path: Path) -> QImage:
-        """Saves a picture of the screen and returns it."""
+    def picture(self) -> QImage:
+        """Returns a picture of the screen."""
         data = (self._folder / "Xvfb_screen0").read_bytes()
         # An XWD file: a header of big-endian words, colours, then the pixels.
         words = [int.from_bytes(data[i : i + 4], "big") for i in range(0, 100, 4)]
         start, width, height, stride = words[0] + 12 * words[19], *words[4:6], words[12]
         rgb = QImage.Format.Format_RGB32
-        image = QImage(data[start:], width, height, stride, rgb).copy()
-        image.save(str(path))
-        return image
+        return QImage(data[start:], width, height, stride, rgb).copy()
 
     def close(self) -> None:
         """Ends it; afterwards nothing that it started is left."""

@@ -37,7 +37,7 @@ def drag_encoder(program: Program) -> None:
 
 def is_green(program: Program, row: Rect) -> bool:
     """Returns whether a row of a tree has the mark of what fits exactly."""
-    picture = program.desktop.screenshot(program.home / "row.png")
+    picture = program.desktop.picture()
     colors = [
         picture.pixelColor(x, y)
         for x in range(row.x, row.x + row.height)

@@ -111,10 +111,15 @@ class Program:
 
     def row(self, tree: str, *path: str) -> Row:
         """Waits for a row of a tree, expanding what leads there."""
-        for length in range(1, len(path)):
-            self._expand(tree, path[:length], path[: length + 1])
+
+        def look() -> Row | None:
+            rows = self.tree(tree)
+            if path not in rows:
+                self._expand(tree, rows, path)
+            return rows.get(path)
+
         return wait_for(
-            lambda: self.tree(tree).get(path),
+            look,
             f"{'/'.join(path)} in {tree}",
             seen=lambda: f"{sorted(self.tree(tree))}\n{self.said()}",
         )
@@ -129,7 +134,7 @@ class Program:
             if row is None:
                 return None
             (_, y), (_, middle) = row.rect.center, view.center
-            if abs(y - middle) < view.height // 2 - 2 * row.rect.height:
+            if abs(y - middle) < view.height // 2 - 5 * row.rect.height // 4:
                 again = self.tree(tree).get(path)
                 return row.rect if again and again.rect == row.rect else None
             self.desktop.xdotool(
@@ -139,10 +144,14 @@ class Program:
 
         return wait_for(rests, f"{'/'.join(path)} in sight", seen=self.said)
 
-    def _expand(self, tree: str, path: tuple[str, ...], child: tuple[str, ...]) -> None:
-        row = self.row(tree, *path)
-        if child not in self.tree(tree) and "expanded" not in row.states:
-            self.click(self.place(tree, *path))
+    def _expand(
+        self, tree: str, rows: Mapping[tuple[str, ...], Row], path: tuple[str, ...]
+    ) -> None:
+        """Expands the lowest row above a path that is there and collapsed."""
+        above = (path[:length] for length in range(len(path) - 1, 0, -1))
+        known = next((one for one in above if one in rows), None)
+        if known is not None and "expanded" not in rows[known].states:
+            self.click(self.place(tree, *known))
             self.key("Right")
 
     def table(self, name: str) -> list[list[str]]:
@@ -273,7 +282,7 @@ def running(
         yield program
     except BaseException as error:
         picture = home / "screen.png"
-        desktop.screenshot(picture)
+        desktop.picture().save(str(picture))
         ended = program.status
         error.add_note(f"The screen: {picture}\nThe window's exit status: {ended}")
         error.add_note(f"The output:\n{program.output()}")

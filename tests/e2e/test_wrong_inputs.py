@@ -75,4 +75,10 @@ def test_modules_that_cannot_be_loaded(screen: Desktop, tmp_path: Path) -> None:
         program.wait_said("raises.py:7", "no net has this size", "Check")
         import_module(program, tmp_path / "fits.py")
         program.press("moduleLoad")
-        program.wait_said("fits.py:6")
+        program.wait_said("needs an input for x")
+        program.press("moduleInputs.value0")
+        program.type("float32[1,4]")
+        program.press("moduleLoad")
+        kernel = program.row("targetTree", "params", "Dense_0", "kernel")
+        assert "float32[4,3]" in kernel.texts
+        assert program.find("moduleDialog") is None

@@ -10,13 +10,12 @@ import pytest
 
 from inspector.engine.client import EngineClient, OnFailure, OnProgress, OnReply
 from inspector.engine.messages import document, module, reading
-from inspector.engine.store_engines import (
+from inspector.engine.store_ends import (
     EndedExportError,
     EndedModelError,
     EndedReaderError,
-    ModelSupervisor,
-    ReaderSupervisor,
 )
+from inspector.engine.store_engines import ModelSupervisor, ReaderSupervisor
 from inspector.errors import CancelledError, ErrorInfo, RemoteError
 from inspector.variables.leaf import Kind, Leaf
 from inspector.variables.plain import PlainTree

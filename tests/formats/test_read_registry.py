@@ -181,7 +181,7 @@ def test_subtrees_begin_below_their_key(tmp_path: Path) -> None:
     checkpoint.close()
     with pytest.raises(ReadFileError, match="no key path nope") as caught:
         open_checkpoint(f"{path}::nope")
-    assert caught.value.hint == "Its first keys: params."
+    assert caught.value.hint == "Below the root are params."
 
 
 def test_a_file_has_no_steps(tmp_path: Path) -> None:

@@ -30,11 +30,11 @@ from inspector.engine.messages.envelope import Progress
 from inspector.engine.messages.reading import Exported
 from inspector.errors import ErrorInfo, WriteFileError
 from inspector.ui import format as fmt
+from inspector.ui.banner import ErrorBanner
 from inspector.ui.dialogs.form_rows import add_row, make_form
 from inspector.ui.operations import edits, exports
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
-from inspector.ui.viewers.error_banner import ErrorBanner
 from inspector.ui.viewers.hairline import HairlineProgress
 from inspector.ui.viewers.number_field import NumberField
 

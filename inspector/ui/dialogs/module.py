@@ -32,12 +32,12 @@ from inspector.engine.messages.module import (
     ModuleSpec,
 )
 from inspector.errors import ErrorInfo, LoadModuleError
+from inspector.ui.banner import ErrorBanner
 from inspector.ui.dialogs import module_memory as memory
 from inspector.ui.dialogs.form_rows import add_row, make_form
 from inspector.ui.dialogs.module_page import ModulePage
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
-from inspector.ui.viewers.error_banner import ErrorBanner
 from inspector.ui.viewers.hairline import HairlineProgress
 
 _OURS = "This program's Python"

@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
 from inspector.engine.messages.document import Changes
 from inspector.errors import ErrorInfo
 from inspector.ui import format as fmt
+from inspector.ui.banner import ErrorBanner
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
-from inspector.ui.viewers.error_banner import ErrorBanner
 from inspector.variables.path import TreePath, join
 
 _WIDTH = 340

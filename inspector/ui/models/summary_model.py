@@ -56,6 +56,10 @@ class CellTable(QAbstractTableModel):
         self._rows = tuple(rows)
         self.endResetModel()
 
+    def header(self, column: int) -> str:
+        """Returns the name of a column."""
+        return self._headers[column]
+
     # Qt overrides
 
     def rowCount(self, parent: _Index = _NOWHERE) -> int:

@@ -7,6 +7,8 @@ what an earlier click asked for.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
@@ -78,10 +80,23 @@ class DetailsPanel(QWidget):
     node_chosen = Signal(str, object)
 
     def __init__(
-        self, client: StoreClient, theme: Theme, parent: QWidget | None = None
+        self,
+        client: StoreClient,
+        theme: Theme,
+        parent: QWidget | None = None,
+        *,
+        name_of: Callable[[str], str] = lambda _tree: "",
     ) -> None:
-        """Starts with an invitation."""
+        """Starts with an invitation.
+
+        Args:
+            client: The store.
+            theme: Colours and fonts.
+            parent: Owner.
+            name_of: Gives the name of a tree, the title of its root.
+        """
         super().__init__(parent)
+        self._name_of = name_of
         self._client = client
         self._theme = theme
         self._place: tuple[str, TreePath] | None = None
@@ -143,7 +158,7 @@ class DetailsPanel(QWidget):
         """Shows a node: `document.TARGET` or the id of a source, and a path."""
         if self._place != (tree, path):
             self._place = (tree, path)
-            self.header.show_path(path)
+            self.header.show_path(path, self._name_of(tree))
         self._stack.setCurrentIndex(1)
         self.refresh()
 
@@ -177,7 +192,7 @@ class DetailsPanel(QWidget):
 
     def _on_details(self, details: Details) -> None:
         self._details = details
-        self.header.show_details(details)
+        self.header.show_details(details, self._name_of(details.tree))
         for page in self._pages.values():
             page.is_stale = True
         self.strip.setVisible(details.has_numbers)

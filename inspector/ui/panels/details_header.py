@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector.engine.messages.document import TARGET
 from inspector.engine.messages.viewing import Details
 from inspector.errors import ErrorInfo
 from inspector.ui import format as fmt
+from inspector.ui.banner import ErrorBanner
 from inspector.ui.marks import MARK_SIZE, paint_mark
 from inspector.ui.theme import Theme
+from inspector.ui.tokens import SPACE
 from inspector.ui.viewers.elided_label import ElidedLabel
-from inspector.ui.viewers.error_banner import ErrorBanner
 from inspector.variables.path import TreePath, quote
 from inspector.variables.tree import Container
 
 _SEPARATOR = " / "
+_UNNAMED_ROOT = "the whole tree"
 _OTHERS_FINE = "The other leaves of the file can be read all the same."
 
 
@@ -99,10 +101,10 @@ class DetailsHeader(QWidget):
         return label
 
     def _lay_out(self) -> None:
-        facts = QHBoxLayout()
-        facts.setSpacing(8)
-        facts.addWidget(self.array, 1)
-        facts.addWidget(self.sizes)
+        self._facts = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._facts.setSpacing(4)
+        self._facts.addWidget(self.array, 1)
+        self._facts.addWidget(self.sizes)
         origin = QHBoxLayout()
         origin.setSpacing(4)
         origin.addWidget(self.mark)
@@ -112,27 +114,33 @@ class DetailsHeader(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
         column.addWidget(self.title)
-        column.addLayout(facts)
+        column.addLayout(self._facts)
         column.addLayout(origin)
         column.addWidget(self.sharding)
         column.addWidget(self.note)
         column.addWidget(self.banner)
 
-    def show_path(self, path: TreePath) -> None:
-        """Shows the path at once, before anything else about it is known."""
-        text = _SEPARATOR.join(str(key) for key in path) or "everything"
+    def show_path(self, path: TreePath, root: str = "") -> None:
+        """Shows the path at once, before anything else about it is known.
+
+        Args:
+            path: The node's path.
+            root: Name of its tree, the title of the root.
+        """
+        text = _SEPARATOR.join(str(key) for key in path) or root or _UNNAMED_ROOT
         self.title.show_text(text, copy_text=quote(path), tool_tip=quote(path) or text)
 
-    def show_details(self, details: Details) -> None:
-        """Shows a node."""
+    def show_details(self, details: Details, root: str = "") -> None:
+        """Shows a node of the tree that is called ``root``."""
         row = details.row
-        self.show_path(details.path)
+        self.show_path(details.path, root)
         if row.dtype:
             self.array.show_text(fmt.array(row.dtype, row.shape))
         else:
             self.array.show_text(_kind_text(row.kind, row.children))
         self.sizes.setText(" · ".join(_sizes(details, exact=False)))
         self.sizes.setToolTip("\n".join(_sizes(details, exact=True)))
+        self._fit_facts()
         self._show_origin(details)
         self._show_line(self.sharding, row.sharding, "saved with ")
         self._show_line(self.note, details.note, "")
@@ -169,6 +177,16 @@ class DetailsHeader(QWidget):
         label.show_text(f"{lead}{text}".replace("\n", ", "), copy_text=text)
         label.setVisible(bool(text))
 
+    def _fit_facts(self) -> None:
+        """Puts the sizes below the shape where both have no room in a line."""
+        array = self.array.fontMetrics().horizontalAdvance(self.array.text())
+        sizes = self.sizes.fontMetrics().horizontalAdvance(self.sizes.text())
+        direction = QBoxLayout.Direction
+        fits = array + sizes + 3 * SPACE <= self.width()
+        self._facts.setDirection(
+            direction.LeftToRight if fits else direction.TopToBottom
+        )
+
     def show_failure(self, error: ErrorInfo) -> None:
         """Shows why the node cannot be described."""
         self.array.show_text(" ")
@@ -179,10 +197,18 @@ class DetailsHeader(QWidget):
         self.note.hide()
         self.banner.show_error(error)
 
+    # Qt overrides
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Overridden: one line or two."""
+        super().resizeEvent(event)
+        self._fit_facts()
+
 
 def _kind_text(kind: str, children: int) -> str:
     if kind in set(Container):
-        return f"{kind} of {children:,}"
+        word = "key" if kind == Container.DICT else "item"
+        return f"{kind} of {fmt.plural(children, word)}"
     return kind
 
 
@@ -193,7 +219,7 @@ def _sizes(details: Details, *, exact: bool) -> list[str]:
     size = fmt.exact_size if exact else fmt.size
     parts = []
     if row.kind in set(Container):
-        parts.append(f"{count(row.leaves)} leaves")
+        parts.append("1 leaf" if row.leaves == 1 else f"{count(row.leaves)} leaves")
     if row.parameters or row.dtype:
         parts.append(f"{count(row.parameters)} params")
         parts.append(size(row.nbytes))

@@ -7,11 +7,11 @@ from PySide6.QtWidgets import QAbstractItemView, QListView, QVBoxLayout, QWidget
 
 from inspector.engine.messages.document import AskDocument, Changes, DocumentInfo
 from inspector.errors import ErrorInfo
+from inspector.ui.banner import ErrorBanner
 from inspector.ui.models.history_model import POSITION_ROLE, HistoryModel
 from inspector.ui.operations import edits
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
-from inspector.ui.viewers.error_banner import ErrorBanner
 
 
 class HistoryPanel(QWidget):

@@ -6,7 +6,7 @@ choices, Escape puts the plan away. On the window's thread.
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -23,7 +23,8 @@ from PySide6.QtWidgets import (
 
 from inspector.engine.messages.viewing import PlanInfo
 from inspector.errors import ErrorInfo
-from inspector.ui.banner import BannerStack
+from inspector.ui.banner_stack import BannerStack
+from inspector.ui.marks import MARK_SIZE, mark_icon
 from inspector.ui.models.plan_model import PlanModel
 from inspector.ui.models.roles import PlanColumn
 from inspector.ui.plan_delegates import PlanDelegate
@@ -113,6 +114,7 @@ class PlanPanel(QFrame):
     def __init__(self, client: StoreClient, theme: Theme, parent: QWidget) -> None:
         """Shows nothing until `show_plan`."""
         super().__init__(parent)
+        self._theme = theme
         self.setObjectName("planPanel")
         self.setAccessibleName("Plan of the transfer")
         self.model = PlanModel(client, self)
@@ -141,7 +143,7 @@ class PlanPanel(QFrame):
             chip.setChecked(False)
             chip.setVisible(bool(counts.get(verdict)))
             mark = MARKS[verdict]
-            chip.setText(f"{mark.glyph} {counts.get(verdict, 0):,} {mark.word}")
+            chip.setText(f"{counts.get(verdict, 0):,} {mark.word}")
         self.model.show_plan(info)
         self.table.selectRow(0)
         self.table.setFocus()
@@ -171,8 +173,11 @@ class PlanPanel(QFrame):
             chip.setToolTip(MARKS[verdict].meaning)
             chip.setProperty("look", "chip")
             chip.setCheckable(True)
+            chip.setIconSize(QSize(MARK_SIZE + 3, MARK_SIZE + 3))
             chip.toggled.connect(self._on_filter)
             self._chips[verdict] = chip
+        self._load_icons()
+        self._theme.changed.connect(self._load_icons)
         self._cancel = QPushButton("Cancel", self)
         self._cancel.setObjectName("planCancel")
         self._cancel.setAccessibleName("Cancel the plan")
@@ -182,6 +187,10 @@ class PlanPanel(QFrame):
         self.apply_button.setAccessibleName("Apply the plan")
         self.apply_button.setProperty("look", "primary")
         self.apply_button.clicked.connect(self._on_apply)
+
+    def _load_icons(self) -> None:
+        for verdict, chip in self._chips.items():
+            chip.setIcon(mark_icon(verdict, self._theme))
 
     def _lay_out(self) -> None:
         title = QHBoxLayout()

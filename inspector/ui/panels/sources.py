@@ -13,13 +13,12 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 
 from inspector.engine.messages.document import Changes, SourceInfo
 from inspector.errors import ErrorInfo
-from inspector.ui import format as fmt
 from inspector.ui.actions import ActionId, ActionSet
 from inspector.ui.document_mirror import DocumentMirror
 from inspector.ui.icons import icon
 from inspector.ui.models.document_trees import SourceTreeModel
 from inspector.ui.operations import edits, sources
-from inspector.ui.panels.tree_panel import FilterField, TreePanel
+from inspector.ui.panels.tree_panel import FilterField, TreePanel, first_of
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
 from inspector.ui.tree_view import SourceTreeView
@@ -36,9 +35,11 @@ class SourcesPanel(TreePanel):
 
     Signals:
         opened: `SourceInfo` of a source that was just opened.
+        warned: (level, sentence) about a source, for the log.
     """
 
     opened = Signal(object)
+    warned = Signal(str, str)
 
     def __init__(
         self,
@@ -158,8 +159,11 @@ class SourcesPanel(TreePanel):
         self.set_empty(empty=not infos)
         self._count.setText(f"{len(infos)} open" if infos else "")
         for source in infos:
-            if self._seen.get(source.id) != source:
+            known = self._seen.get(source.id)
+            if known != source:
                 self._tell(source)
+            if known is None:
+                self._log(source)
         for gone in set(self._seen) - {source.id for source in infos}:
             for kind in ("changed", "incomplete", "warnings", "edit"):
                 self.banners.remove(f"{kind}.{gone}")
@@ -185,14 +189,15 @@ class SourcesPanel(TreePanel):
             self.banners.remove(reason)
         reason = f"warnings.{source.id}"
         if source.warnings:
-            lines = list(source.warnings[:3])
-            if len(source.warnings) > len(lines):
-                more = len(source.warnings) - len(lines)
-                lines.append(f"… and {fmt.plural(more, 'more warning')}; see the log.")
-            text = f"{source.name}: " + "\n".join(lines)
+            text = f"{source.name}: {first_of(source.warnings, 'warning')}"
             self.banners.show_message(reason, text, "warning")
         else:
             self.banners.remove(reason)
+
+    def _log(self, source: SourceInfo) -> None:
+        """Keeps every sentence about a new source; the banner shows the first few."""
+        for text in filter(None, (source.incomplete, *source.warnings)):
+            self.warned.emit("warning", f"{source.name}: {text}")
 
     def _tell_changed(self, source: SourceInfo) -> None:
         reason = f"changed.{source.id}"

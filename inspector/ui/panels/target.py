@@ -17,7 +17,7 @@ from inspector.ui.drag_data import DraggedNodes, from_mime
 from inspector.ui.models.document_trees import TargetTreeModel
 from inspector.ui.operations import edits
 from inspector.ui.origin_counts import OriginCounts
-from inspector.ui.panels.tree_panel import FilterField, TreePanel
+from inspector.ui.panels.tree_panel import FilterField, TreePanel, first_of
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
 from inspector.ui.tree_view import TargetTreeView
@@ -122,8 +122,15 @@ class TargetPanel(TreePanel):
             self.model.reload()
         elif changes.structure or changes.values:
             self.model.refresh(structure=changes.structure)
-        for note in changes.notes:
-            self.banners.show_message("notes", note, "warning")
+        self._tell_notes(changes)
+
+    def _tell_notes(self, changes: Changes) -> None:
+        """Says what a change brought along; a new target makes old notes void."""
+        if changes.base:
+            self.banners.remove("notes")
+            self.banners.remove("exported")
+        if changes.notes:
+            self.banners.show_message("notes", first_of(changes.notes, "note"))
 
     def on_document(self) -> None:
         """Shows name, counts and what is to be known of the target."""

@@ -18,8 +18,9 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.engine.messages.document import Changes
+from inspector.ui import format as fmt
 from inspector.ui.actions import ActionId, ActionSet, Scope
-from inspector.ui.banner import BannerStack
+from inspector.ui.banner_stack import BannerStack
 from inspector.ui.dock_title import DockTitle
 from inspector.ui.document_mirror import DocumentMirror
 from inspector.ui.store_client import StoreClient
@@ -30,6 +31,9 @@ from inspector.variables.path import TreePath, quote
 
 FILTER_DELAY_MS = 150
 """How long typing must pause before the filter is asked for."""
+
+
+_MOST_SENTENCES = 3
 
 
 class FilterField(QLineEdit):
@@ -134,10 +138,15 @@ class TreePanel(QFrame):
         self._stack.addWidget(empty)
         self.title.add_end(end)
         column = QVBoxLayout(self)
-        column.setContentsMargins(2 * SPACE, 2 * SPACE, 2 * SPACE, 2 * SPACE)
-        column.setSpacing(2 * SPACE)
-        column.addWidget(filter_field)
-        column.addWidget(self.banners)
+        # The tree reaches further out than the field: its rows bring air of their own.
+        column.setContentsMargins(SPACE, 2 * SPACE, SPACE, 2 * SPACE)
+        column.setSpacing(SPACE)
+        head = QVBoxLayout()
+        head.setContentsMargins(SPACE, 0, SPACE, 0)
+        head.setSpacing(2 * SPACE)
+        head.addWidget(filter_field)
+        head.addWidget(self.banners)
+        column.addLayout(head)
         column.addWidget(self._content, 1)
         tree.chosen.connect(self.node_chosen)
         tree.customContextMenuRequested.connect(self._on_menu)
@@ -222,3 +231,17 @@ class TreePanel(QFrame):
                 menu.addAction(action)
         self.extend_menu(menu)
         menu.popup(self.tree_view.viewport().mapToGlobal(position))
+
+
+def first_of(sentences: tuple[str, ...], noun: str) -> str:
+    """Returns the first few sentences, a line each; the log has them all.
+
+    Args:
+        sentences: What there is to say.
+        noun: What one of them is called.
+    """
+    lines = list(sentences[:_MOST_SENTENCES])
+    if len(sentences) > len(lines):
+        more = fmt.plural(len(sentences) - len(lines), f"more {noun}")
+        lines.append(f"… and {more}; the log has them all.")
+    return "\n".join(lines)

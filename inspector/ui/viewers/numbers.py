@@ -20,13 +20,13 @@ from PySide6.QtWidgets import (
 
 from inspector.engine.messages.viewing import Details
 from inspector.errors import EditError, ErrorInfo
+from inspector.ui.banner import ErrorBanner
 from inspector.ui.models.array_model import PAGE, ArrayModel, ArrayPlace
 from inspector.ui.models.array_slice import ArraySlice
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
 from inspector.ui.viewers.array_table import ArrayTable
 from inspector.ui.viewers.elided_label import ElidedLabel
-from inspector.ui.viewers.error_banner import ErrorBanner
 from inspector.ui.viewers.slice_chooser import SliceChooser
 from inspector.ui.viewers.viewer import Viewer
 from inspector.variables.path import join

@@ -40,8 +40,16 @@ BINS = 64
 LONG_NBYTES = 64 << 20
 """From this size on the status bar shows the work too."""
 
-_MOMENTS = frozenset({"min", "max", "mean", "std"})
-"""Columns of numbers with digits; the others are counts."""
+_MOMENTS = 4
+"""Columns of numbers with digits, before those of counts."""
+
+_NARROW = 360
+"""Below this width seven numbers in a line would lose digits, in pixels."""
+
+_CELLS = 12
+"""Columns of the narrow grid: three to a moment, four to a count and its caption."""
+
+_ROWS = 3
 
 _Text = Callable[[StatisticsReply], str]
 
@@ -105,6 +113,7 @@ class StatisticsStrip(QWidget):
         self._client = client
         self._ticket = 0
         self._details: Details | None = None
+        self._titles: list[QLabel] = []
         self._cells: list[ElidedLabel] = []
         self.progress = HairlineProgress(theme, self)
         self._pages = QStackedLayout()
@@ -127,11 +136,11 @@ class StatisticsStrip(QWidget):
 
     def _make_values(self, theme: Theme) -> QWidget:
         page = QWidget(self)
-        grid = QGridLayout(page)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(4)
-        grid.setVerticalSpacing(2)
-        for column, (caption, _, _) in enumerate(_COLUMNS):
+        self._grid = QGridLayout(page)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(4)
+        self._grid.setVerticalSpacing(2)
+        for caption, _, _ in _COLUMNS:
             title = QLabel(caption, page)
             title.setProperty("look", "small")
             cell = ElidedLabel(page, mode=Qt.TextElideMode.ElideRight)
@@ -140,15 +149,29 @@ class StatisticsStrip(QWidget):
             cell.setFont(theme.mono_font("small"))
             cell.setObjectName(f"statistic.{caption}")
             cell.setAccessibleDescription(caption)
-            grid.addWidget(title, 0, column)
-            grid.addWidget(cell, 1, column)
-            # Labels that ask for no width keep the columns where they are, whatever
-            # number arrives; the moments need more room than the counts.
-            grid.setColumnStretch(column, 6 if caption in _MOMENTS else 3)
+            self._titles.append(title)
             self._cells.append(cell)
-        # The other page is a little higher; the spare room goes below the numbers.
-        grid.setRowStretch(2, 1)
+        self._is_narrow: bool | None = None
+        self._arrange(narrow=False)
         return page
+
+    def _arrange(self, *, narrow: bool) -> None:
+        """Lays the numbers out in one line, or the counts below the moments.
+
+        Numbers ask for no width, so they stay where they are whatever arrives.
+        """
+        if narrow == self._is_narrow:
+            return
+        self._is_narrow = narrow
+        for column in range(_CELLS):
+            self._grid.setColumnStretch(column, 0)
+        place = _place_narrow if narrow else _place_wide
+        for number, (title, cell) in enumerate(
+            zip(self._titles, self._cells, strict=True)
+        ):
+            place(self._grid, number, title, cell)
+        # The other page is a little higher; the spare room goes below the numbers.
+        self._grid.setRowStretch(_ROWS, 1)
 
     def _make_message(self) -> QWidget:
         page = QWidget(self)
@@ -286,6 +309,26 @@ class StatisticsStrip(QWidget):
         They are empty while it is there, and no column moves when it comes or goes.
         """
         super().resizeEvent(event)
+        self._arrange(narrow=self.width() < _NARROW)
         size = self._cancel.sizeHint()
         self._cancel.resize(size)
         self._cancel.move(self.width() - size.width(), 0)
+
+
+def _place_wide(grid: QGridLayout, number: int, title: QLabel, cell: QLabel) -> None:
+    grid.addWidget(title, 0, number)
+    grid.addWidget(cell, 1, number)
+    # The moments need more room than the counts.
+    grid.setColumnStretch(number, 6 if number < _MOMENTS else 3)
+
+
+def _place_narrow(grid: QGridLayout, number: int, title: QLabel, cell: QLabel) -> None:
+    if number < _MOMENTS:
+        grid.addWidget(title, 0, 3 * number, 1, 3)
+        grid.addWidget(cell, 1, 3 * number, 1, 3)
+        for column in range(3 * number, 3 * number + 3):
+            grid.setColumnStretch(column, 1)
+    else:
+        column = 4 * (number - _MOMENTS)
+        grid.addWidget(title, 2, column, 1, 2)
+        grid.addWidget(cell, 2, column + 2, 1, 2)

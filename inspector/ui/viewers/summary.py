@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -28,7 +29,57 @@ MOST_CHILDREN = 200
 """Children that are listed; the tree shows the others."""
 
 _HEADER_HEIGHT = 26
+_NAME_LEAST = 96
+_WIDTHS = {"arrays": 60, "leaves": 60, "params": 64, "bytes": 76, "dtype": 80,
+           "share": 68}  # fmt: skip
+_HIDE_ORDER = ("share", "dtype", "leaves", "arrays", "params")
+"""Columns in the order in which they go when the panel is narrow."""
 _LEAST_PERCENT = 0.1
+
+
+class _NarrowTable(QTableView):
+    """A table of whole rows that hides columns rather than scroll sideways."""
+
+    def __init__(self, model: CellTable, parent: QWidget) -> None:
+        """Shows the table."""
+        super().__init__(parent)
+        self.setModel(model)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setFixedHeight(_HEADER_HEIGHT)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        for column in range(1, model.columnCount()):
+            header.resizeSection(column, _WIDTHS[model.header(column)])
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self._model = model
+
+    # Qt overrides
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Overridden: shows the columns that there is room for."""
+        super().resizeEvent(event)
+        columns = {
+            self._model.header(column): column
+            for column in range(1, self._model.columnCount())
+        }
+        shown = dict(columns)
+        for name in _HIDE_ORDER:
+            if _NAME_LEAST + sum(_WIDTHS[one] for one in shown) <= (
+                self.viewport().width()
+            ):
+                break
+            shown.pop(name, None)
+        for name, column in columns.items():
+            self.setColumnHidden(column, name not in shown)
 
 
 class SummaryViewer(Viewer):
@@ -62,25 +113,10 @@ class SummaryViewer(Viewer):
         column.addWidget(self.note)
 
     def _make_view(self, model: CellTable, name: str, accessible: str) -> QTableView:
-        view = QTableView(self)
-        view.setModel(model)
+        view = _NarrowTable(model, self)
         view.setObjectName(name)
         view.setAccessibleName(accessible)
-        view.setShowGrid(False)
-        view.setWordWrap(False)
-        view.setTabKeyNavigation(False)
-        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         view.setItemDelegate(CellDelegate(self.theme, view))
-        view.verticalHeader().hide()
-        view.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
-        header = view.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setFixedHeight(_HEADER_HEIGHT)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header.setDefaultSectionSize(76)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         return view
 
     @staticmethod
