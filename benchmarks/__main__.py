@@ -55,18 +55,28 @@ def main(argv: list[str]) -> int:
     _say(", ".join(f"{name} {value}" for name, value in machine.items()))
     results: dict[str, list[Figure]] = {}
     failed: dict[str, str] = {}
+    loads: dict[str, float] = {}
     for name in arguments.names or list(BENCHMARKS):
         results[name] = []
+        loads[name] = _load()
         try:
             _run(name, arguments, results[name])
         except Exception as error:
             traceback.print_exc()
             failed[name] = f"{type(error).__name__}: {error}"
-    sys.stdout.write("\n" + table(results))
+    titles = {f"{name} (load {loads[name]:.1f})": results[name] for name in results}
+    sys.stdout.write("\n" + table(titles))
     for name, reason in failed.items():
         sys.stdout.write(f"{name} failed: {reason}\n")
     if arguments.json:
-        text = json.dumps(_report(machine, results, failed, quick=arguments.quick))
+        report = {
+            "machine": machine,
+            "quick": arguments.quick,
+            "loads": loads,
+            "figures": _figures(results),
+            "failed": failed,
+        }
+        text = json.dumps(report)
         Path(arguments.json).write_text(text + "\n", encoding="utf-8")
     return 1 if failed else 0
 
@@ -76,9 +86,12 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks", description="Measures the program."
     )
     parser.add_argument(
-        "names", metavar="NAME", nargs="*", choices=[*BENCHMARKS, []],
+        "names",
+        metavar="NAME",
+        nargs="*",
+        type=_name,
         help=f"which ones; by default all of: {', '.join(BENCHMARKS)}",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--quick", action="store_true", help="small data and few runs, to try them out"
     )
@@ -87,6 +100,13 @@ def _parser() -> argparse.ArgumentParser:
         "--folder", metavar="DIR", help="disk to measure on; 16 GB have to be free"
     )
     return parser
+
+
+def _name(text: str) -> str:
+    if text not in BENCHMARKS:
+        message = f"there is no {text!r}, only {', '.join(BENCHMARKS)}"
+        raise argparse.ArgumentTypeError(message)
+    return text
 
 
 def _run(name: str, arguments: argparse.Namespace, found: list[Figure]) -> None:
@@ -109,35 +129,27 @@ def _say(text: str) -> None:
 
 
 def _machine() -> dict[str, str]:
-    """Returns what a reader has to know of the machine and its load."""
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    """Returns what a reader has to know of the machine."""
     return {
         "system": platform.platform(),
         "cores": str(os.cpu_count()),
         "memory": f"{psutil.virtual_memory().total / 1e9:.0f} GB",
-        "load": f"{load:.1f}",
         "python": platform.python_version(),
         **{name: version(name) for name in _LIBRARIES},
     }
 
 
-def _report(
-    machine: dict[str, str],
-    results: dict[str, list[Figure]],
-    failed: dict[str, str],
-    *,
-    quick: bool,
-) -> dict[str, object]:
-    return {
-        "machine": machine,
-        "quick": quick,
-        "figures": [
-            {"benchmark": name, **figure.to_json()}
-            for name, found in results.items()
-            for figure in found
-        ],
-        "failed": failed,
-    }
+def _load() -> float:
+    """Returns how many processes want a core just now; 0 where nobody tells."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+
+
+def _figures(results: dict[str, list[Figure]]) -> list[dict[str, object]]:
+    return [
+        {"benchmark": name, **figure.to_json()}
+        for name, found in results.items()
+        for figure in found
+    ]
 
 
 if __name__ == "__main__":

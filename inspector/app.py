@@ -38,6 +38,7 @@ from inspector.ui.store_client import StoreClient
 from inspector.ui.store_transport import connect_store
 from inspector.ui.theme import Mode, Theme
 from inspector.ui.tour import Tour
+from inspector.ui.warm_up import WarmUp
 from inspector.ui.watchdog import start_if_asked
 from inspector.ui.window_actions import THEME_KEY
 
@@ -260,6 +261,7 @@ def _make(options: Options) -> tuple[MainWindow, Startup]:
         window.resize(*options.size)
     begin = Begin(str(folder), options.python, options.is_private)
     startup = Startup(window, connect_store(begin), options.wanted)
+    WarmUp(client, window)
     window.closing.connect(client.close)
     if options.is_private:
         window.closing.connect(own.cleanup)

@@ -68,13 +68,13 @@ def test_a_size_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--size 1440x900" in capsys.readouterr().err
 
 
-def test_the_window_imports_nothing_heavy() -> None:
+@pytest.mark.parametrize("module", ["inspector.app", "inspector.cli.run"])
+def test_nothing_heavy_is_imported_before_it_is_needed(module: str) -> None:
     heavy = (
         "jax", "flax", "orbax", "tensorstore", "h5py", "pyqtgraph", "inspector.formats",
+        "numpy", "ml_dtypes",
     )  # fmt: skip
-    code = (
-        f"import inspector.app, sys; print([m for m in {heavy!r} if m in sys.modules])"
-    )
+    code = f"import {module}, sys; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from inspector.ui.icons import icon
-from inspector.ui.theme import Theme
+from inspector.ui.theme import Mode, Theme
 
 
 class ActionId(StrEnum):
@@ -172,7 +172,10 @@ SPECS: tuple[ActionSpec, ...] = (
                "Check the sources for changes on disk", lambda c: c.sources > 0),
     ActionSpec(_A.CLOSE_SOURCE, "&Close Source", "Ctrl+W", "close", _F, 3,
                "Close the source", lambda c: c.source_selected),
-    ActionSpec(_A.QUIT, "&Quit", "Ctrl+Q", "quit", _F, 4, "Quit"),
+    ActionSpec(_A.STOP, "S&top Model", "Ctrl+.", "stop", _F, 4,
+               "Stop the model engine; a fresh one takes over",
+               lambda c: c.model_running),
+    ActionSpec(_A.QUIT, "&Quit", "Ctrl+Q", "quit", _F, 5, "Quit"),
     ActionSpec(_A.UNDO, "&Undo", "Ctrl+Z", "undo", _E, 0, "Undo", lambda c: c.can_undo),
     ActionSpec(_A.REDO, "&Redo", "Ctrl+Shift+Z", "redo", _E, 0, "Redo",
                lambda c: c.can_redo),
@@ -214,14 +217,20 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec(_A.THEME_DARK, "Da&rk Theme", "", "dark", _V, 3, "Dark theme"),
     ActionSpec(_A.RESET_LAYOUT, "Reset Lay&out", "", "layout", _V, 4,
                "Put the panels back where they were at first"),
-    ActionSpec(_A.STOP, "&Stop Model", "Ctrl+.", "stop", _H, 0,
-               "Stop the model engine; a fresh one takes over",
-               lambda c: c.model_running),
     ActionSpec(_A.ABOUT, "&About Flax Inspector", "", "about", _H, 1,
                "About Flax Inspector"),
 )  # fmt: skip
 """The table, in the order of the menus."""
 
+
+_MOST_TEXT = 56
+"""Characters of an edit's text in a menu."""
+
+_THEMES = {
+    _A.THEME_SYSTEM: Mode.SYSTEM,
+    _A.THEME_LIGHT: Mode.LIGHT,
+    _A.THEME_DARK: Mode.DARK,
+}
 
 _ICON_TEXTS = {
     _A.OPEN_MODULE: "Module…",
@@ -243,6 +252,7 @@ class ActionSet(QObject):
         self._bound: set[ActionId] = set()
         for spec in SPECS:
             self._actions[spec.id] = self._make(spec, window)
+        self._group_themes(theme.mode)
         theme.changed.connect(self._on_theme_changed)
         self._on_theme_changed()
         self.update_enabled(UiContext())
@@ -290,7 +300,7 @@ class ActionSet(QObject):
         for action_id, text in ((_A.UNDO, undo_text), (_A.REDO, redo_text)):
             word = "Undo" if action_id is _A.UNDO else "Redo"
             action = self._actions[action_id]
-            action.setText(f"&{word} {text}".rstrip())
+            action.setText(f"&{word} {_shortened(text)}".rstrip())
             keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             action.setToolTip(f"{word} {text}".rstrip() + f" ({keys})")
 
@@ -308,15 +318,33 @@ class ActionSet(QObject):
         action.setStatusTip(spec.accessible_name)
         # A QAction has no accessible name; tool buttons and the palette take this.
         action.setProperty("accessibleName", spec.accessible_name)
-        # Tool buttons take this; Qt's own would lose the dots.
-        action.setIconText(_ICON_TEXTS.get(spec.id, spec.text.replace("&", "")))
+        # Tool buttons take this; Qt's own would lose the dots, and Qt leaves two
+        # pixels between icon and text, where a thin space makes a gap.
+        text = _ICON_TEXTS.get(spec.id, spec.text.replace("&", ""))
+        action.setIconText(f"\N{THIN SPACE}{text}")
         action.setMenuRole(_menu_role(spec.id))
         return action
+
+    def _group_themes(self, chosen: Mode) -> None:
+        """Lets the menu tell which theme is in force."""
+        group = QActionGroup(self)
+        for action_id, mode in _THEMES.items():
+            action = self._actions[action_id]
+            action.setCheckable(True)
+            action.setChecked(mode is chosen)
+            # In a menu the mark takes the place of the drawing.
+            action.setIconVisibleInMenu(False)
+            group.addAction(action)
 
     def _on_theme_changed(self) -> None:
         for spec in SPECS:
             if spec.icon:
                 self._actions[spec.id].setIcon(icon(spec.icon, self._theme))
+
+
+def _shortened(text: str) -> str:
+    """Keeps a menu narrow; the history has the whole text."""
+    return text if len(text) <= _MOST_TEXT else f"{text[: _MOST_TEXT - 1]}…"
 
 
 def _menu_role(action_id: ActionId) -> QAction.MenuRole:

@@ -7,35 +7,56 @@ thing is never said twice. On the window's thread.
 from __future__ import annotations
 
 import shiboken6
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from inspector.errors import ErrorInfo
 from inspector.ui.banner import Banner
 from inspector.ui.theme import Theme
 from inspector.ui.tokens import SPACE
 
+_MOST_PART = 0.5
+"""Part of its panel that messages may take before they scroll."""
 
-class BannerStack(QWidget):
-    """A column of banners, one for each reason, newest last."""
+_LEAST_HEIGHT = 24 * SPACE
+
+
+class BannerStack(QScrollArea):
+    """A column of banners, one for each reason, newest last.
+
+    It is as high as its messages, up to a part of the panel; more of them scroll, so
+    that none is cut and the panel keeps its own place.
+    """
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         """Starts without a message and takes no room."""
         super().__init__(parent)
         self._theme = theme
         self._banners: dict[str, Banner] = {}
-        self._column = QVBoxLayout(self)
+        self._content = QWidget()
+        self._column = QVBoxLayout(self._content)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(SPACE)
+        self.setWidget(self._content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._content.installEventFilter(self)
         self.hide()
 
     def show_message(self, reason: str, text: str, kind: str = "banner") -> Banner:
         """Shows a message in place of an earlier one for the same reason."""
         self.remove(reason)
-        banner = Banner(self._theme, text, kind, parent=self, name=f"banner.{reason}")
+        banner = Banner(
+            self._theme, text, kind, parent=self._content, name=f"banner.{reason}"
+        )
         banner.destroyed.connect(self._on_gone)
         self._banners[reason] = banner
         self._column.addWidget(banner)
         self.show()
+        self._fit()
         return banner
 
     def show_error(self, reason: str, error: ErrorInfo) -> Banner:
@@ -63,6 +84,14 @@ class BannerStack(QWidget):
             reason for reason, banner in self._banners.items() if not banner.isHidden()
         ]
 
+    def _fit(self) -> None:
+        """Takes the height that the messages want in the width there is."""
+        panel = self.parentWidget()
+        most = int(panel.height() * _MOST_PART) if panel is not None else 0
+        wanted = self._column.totalHeightForWidth(self.viewport().width())
+        # A layout without anything in it wants -1.
+        self.setFixedHeight(max(0, min(wanted, max(most, _LEAST_HEIGHT))))
+
     def _on_gone(self) -> None:
         self._banners = {
             reason: banner
@@ -71,6 +100,20 @@ class BannerStack(QWidget):
         }
         if not self._banners and not _is_gone(self):
             self.hide()
+
+    # Overrides of Qt.
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follows the messages as they come, go and unfold."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fit()
+        return super().eventFilter(watched, event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fits the height to another width."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit()
 
 
 def _is_gone(widget: QWidget) -> bool:

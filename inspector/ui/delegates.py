@@ -80,6 +80,23 @@ class RowDelegate(QStyledItemDelegate):
         shown = QFontMetrics(font).elidedText(text, elide, rect.width())
         painter.drawText(rect, int(side | Qt.AlignmentFlag.AlignVCenter), shown)
 
+    def fitting_array(
+        self, dtype: str, shape: tuple[int, ...] | None, width: int
+    ) -> str:
+        """Abbreviates a dtype as JAX does where the whole one has no room.
+
+        Args:
+            dtype: As JAX prints it.
+            shape: None for no array, which is an empty text.
+            width: Room in pixels, in the monospaced font.
+        """
+        if shape is None:
+            return ""
+        text = fmt.array(dtype, shape)
+        if QFontMetrics(self.mono).horizontalAdvance(text) <= width:
+            return text
+        return fmt.short_array(dtype, shape)
+
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Gives every row the same height."""
         return QSize(super().sizeHint(option, index).width(), ROW_HEIGHT)
@@ -110,7 +127,9 @@ class TreeDelegate(RowDelegate):
         area = rect.adjusted(2 * SPACE, 0, -2 * SPACE, 0)
         text = index.data(Qt.ItemDataRole.DisplayRole)
         if column is Column.SHAPE:
-            text = self._fitting_shape(text, index.data(Role.ROW), area.width())
+            row = index.data(Role.ROW)
+            if row is not None and row.dtype:
+                text = self.fitting_array(row.dtype, row.shape, area.width())
         if text:
             self.paint_text(
                 painter,
@@ -121,14 +140,6 @@ class TreeDelegate(RowDelegate):
                 right=column in _RIGHT,
                 elide=Qt.TextElideMode.ElideMiddle,
             )
-
-    def _fitting_shape(self, text: str, row: Row | None, width: int) -> str:
-        """Abbreviates a dtype as JAX does where the whole one has no room."""
-        if row is None or not row.dtype:
-            return text
-        if QFontMetrics(self.mono).horizontalAdvance(text) <= width:
-            return text
-        return fmt.short_array(row.dtype, row.shape)
 
     def _paint_name(self, painter: QPainter, rect: QRect, index: Index) -> None:
         text_rect = rect.adjusted(SPACE, 0, -SPACE, 0)
@@ -166,7 +177,7 @@ class TreeDelegate(RowDelegate):
 def _reach_over_shape(option: QStyleOptionViewItem, index: Index) -> None:
     """Gives the name of a branch the room of its shape, which it does not have."""
     view = option.widget
-    shape = index.siblingAtColumn(Column.SHAPE)
+    shape = index.sibling(index.row(), Column.SHAPE)
     if isinstance(view, QTreeView) and not shape.data(Qt.ItemDataRole.DisplayRole):
         option.rect.setRight(
             option.rect.right() + view.header().sectionSize(Column.SHAPE)

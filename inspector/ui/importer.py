@@ -67,14 +67,12 @@ class Importer(QObject):
             self.failed.emit(error)
 
 
-def _import(
-    modules: tuple[str, ...], tell: Callable[[ErrorInfo | None], None]
-) -> None:
+def _import(modules: tuple[str, ...], tell: Callable[[ErrorInfo | None], None]) -> None:
     """Runs on the thread; tells None or what went wrong."""
     for name in modules:
         try:
             importlib.import_module(name)
-        except Exception as error:  # noqa: BLE001 - code of others; it becomes a message
+        except Exception as error:
             tell(
                 ErrorInfo(
                     type(error).__name__,

@@ -98,6 +98,7 @@ class MainWindow(QMainWindow):
             or self.sources.is_dirty
             or self.target.is_dirty
             or self.plan.is_dirty
+            or not self.details.is_settled
         )
 
     def show_panel(self, name: str) -> None:
@@ -124,9 +125,7 @@ class MainWindow(QMainWindow):
         self.banners = BannerStack(theme, self)
         self.sources = SourcesPanel(client, theme, self.mirror, self.actions_, self)
         self.target = TargetPanel(client, theme, self.mirror, self.actions_, self)
-        self.details = DetailsPanel(
-            client, theme, self, name_of=self.mirror.name_of
-        )
+        self.details = DetailsPanel(client, theme, self, name_of=self.mirror.name_of)
         self.plan = PlanPanel(client, theme, self)
         self.history = HistoryPanel(client, theme, self)
         self.log = LogPanel(client, theme, self, notices=self.notices)
@@ -168,7 +167,7 @@ class MainWindow(QMainWindow):
         self.target.node_chosen.connect(self.details.show_node)
         self.details.node_chosen.connect(self.handlers.reveal)
         self.sources.opened.connect(self._on_opened)
-        self.sources.warned.connect(self.log.add)
+        self.sources.logged.connect(self.log.add)
         self.files.sources_dropped.connect(self.handlers.open_paths)
         self.files.module_dropped.connect(self.handlers.open_module)
         self.files.recipe_dropped.connect(self.handlers.open_recipe)

@@ -17,6 +17,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QComboBox, QStyleOptionViewItem, QWidget
 
+from inspector.engine.messages.viewing import PlanLine
 from inspector.ui.delegates import RowDelegate
 from inspector.ui.marks import MARK_SIZE, paint_mark
 from inspector.ui.models.roles import PlanColumn, PlanRole
@@ -32,6 +33,7 @@ _MONO = frozenset(
         PlanColumn.TARGET_ARRAY,
     }
 )
+_ARRAYS = frozenset({PlanColumn.SOURCE_ARRAY, PlanColumn.TARGET_ARRAY})
 _PATHS = frozenset({PlanColumn.SOURCE, PlanColumn.TARGET})
 
 
@@ -55,6 +57,8 @@ class PlanDelegate(RowDelegate):
             text_rect.setLeft(rect.left() + 4 * SPACE + MARK_SIZE)
         text = str(index.data(Qt.ItemDataRole.DisplayRole) or "")
         choosable = column is PlanColumn.CHOICE and line and len(line.choices) > 1
+        if line is not None and column in _ARRAYS:
+            text = self.fitting_array(*_array_of(line, column), text_rect.width())
         if choosable:
             text = f"{text} ▾"
         elide = Qt.TextElideMode.ElideRight
@@ -98,3 +102,9 @@ class PlanDelegate(RowDelegate):
         """Hands the choice to the model."""
         if isinstance(editor, QComboBox):
             model.setData(index, editor.currentText())
+
+
+def _array_of(line: PlanLine, column: PlanColumn) -> tuple[str, tuple[int, ...] | None]:
+    if column is PlanColumn.SOURCE_ARRAY:
+        return line.source_dtype, line.source_shape
+    return line.target_dtype, line.target_shape

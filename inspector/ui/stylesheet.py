@@ -1,8 +1,8 @@
 """The window's style sheet, made from the tokens and nothing else.
 
 Called by `theme`. Rules name classes and object names; a widget asks for a look by
-the dynamic property ``look`` (``primary``, ``flat``, ``chip``, ``title``, ``caption``,
-``secondary``, ``mono``, ``panel``, ``banner``, ``warning``, ``error``).
+the dynamic property ``look`` (``primary``, ``flat``, ``chip``, ``tiny``, ``title``,
+``caption``, ``secondary``, ``mono``, ``panel``, ``banner``, ``warning``, ``error``).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def stylesheet(tokens: Tokens, sans: str, mono: str) -> str:
     """
     parts = (
         _surfaces(tokens), _texts(tokens, sans, mono), _buttons(tokens),
-        _fields(tokens), _views(tokens), _scrolls(tokens), _chrome(tokens),
-        _menus(tokens), _banners(tokens),
+        _small_buttons(tokens), _fields(tokens), _views(tokens), _scrolls(tokens),
+        _chrome(tokens), _menus(tokens), _banners(tokens),
     )  # fmt: skip
     return "\n".join(parts)
 
@@ -121,6 +121,19 @@ QPushButton[look="chip"]:checked {{
   background: {t.selection}; border-color: {t.accent};
 }}
 QPushButton[look="chip"]:focus {{ border-color: {t.accent}; }}
+"""
+
+
+def _small_buttons(t: Tokens) -> str:
+    return f"""
+QPushButton[look="tiny"] {{
+  background: transparent; border: 1px solid transparent; color: {t.secondary};
+  border-radius: {SPACE}px; padding: 0 {SPACE}px; min-height: {3 * SPACE}px;
+  font-size: {t.small_pt}pt;
+}}
+QPushButton[look="tiny"]:hover {{ background: {t.hover}; color: {t.text}; }}
+QPushButton[look="tiny"]:checked {{ background: {t.selection}; color: {t.text}; }}
+QPushButton[look="tiny"]:focus {{ border-color: {t.accent}; }}
 """
 
 

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from inspector.cli.run import run
+from inspector.cli.store import StoreSession
 from tests.cli.verbs import Result, Verb
 
 
@@ -24,3 +27,20 @@ def verb(
         return Result(status, out, err)
 
     return invoke
+
+
+@pytest.fixture(scope="session")
+def _shared_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreSession]:
+    folder = tmp_path_factory.mktemp("shared")
+    with StoreSession(state_dir=str(folder)) as store:
+        yield store
+
+
+@pytest.fixture
+def quick_verb(
+    verb: Verb, monkeypatch: pytest.MonkeyPatch, _shared_store: StoreSession
+) -> Verb:
+    """As ``verb``, on one store for all tests; for verbs that write nothing."""
+    shared = nullcontext(_shared_store)
+    monkeypatch.setattr("inspector.cli.run.StoreSession", lambda **_: shared)
+    return verb

@@ -25,7 +25,7 @@ def paths(verb: Verb, *words: str) -> list[str]:
 
 
 def test_every_kind_of_leaf_has_the_fields_of_the_surface(
-    verb: Verb, tmp_path: Path
+    quick_verb: Verb, tmp_path: Path
 ) -> None:
     tree = {
         "array": np.array([1, np.nan, np.inf, 0], np.float32),
@@ -44,7 +44,7 @@ def test_every_kind_of_leaf_has_the_fields_of_the_surface(
         "e": {},
     }
     write(tmp_path / "kinds.msgpack", tree)
-    document = verb("ls", "kinds.msgpack", "--json", "--stats").json
+    document = quick_verb("ls", "kinds.msgpack", "--json", "--stats").json
     assert document["format"] == "msgpack"
     assert document["path"] == str(tmp_path / "kinds.msgpack")
     assert document["total_bytes"] == 16 + 24 + 16 + 16
@@ -94,17 +94,17 @@ def test_every_kind_of_leaf_has_the_fields_of_the_surface(
     assert leaves["y"]["value"] == "00ff" * 512
 
 
-def test_names_with_digits_sort_by_number(verb: Verb, tmp_path: Path) -> None:
+def test_names_with_digits_sort_by_number(quick_verb: Verb, tmp_path: Path) -> None:
     write(tmp_path / "w.msgpack", layers(11, 2, 10, 1, 0))
     expected = [f"params/layer_{number}/kernel" for number in (0, 1, 2, 10, 11)]
-    assert paths(verb, "w.msgpack") == expected
-    table = verb("ls", "w.msgpack").out.splitlines()
+    assert paths(quick_verb, "w.msgpack") == expected
+    table = quick_verb("ls", "w.msgpack").out.splitlines()
     assert [line.split()[0] for line in table[1:-1]] == expected
     assert table[-1] == "5 leaves, 45 parameters, 180 B"
 
 
 def test_a_path_may_be_given_in_every_way(
-    verb: Verb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    quick_verb: Verb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     whole = ["params/layer_1/kernel"]
@@ -115,41 +115,41 @@ def test_a_path_may_be_given_in_every_way(
         "~/mit Leerzeichen ä/ö.msgpack",
         str(file),
     ):
-        document = verb("ls", given, "--json").json
+        document = quick_verb("ls", given, "--json").json
         assert document["path"] == str(file)
         assert [leaf["path"] for leaf in document["leaves"]] == whole
 
 
 def test_an_existing_name_wins_over_steps_and_subtrees(
-    verb: Verb, tmp_path: Path
+    quick_verb: Verb, tmp_path: Path
 ) -> None:
     for name in ("a@3.msgpack", "a::b.msgpack"):
         write(tmp_path / name, layers(1, 2))
-        assert len(paths(verb, name)) == 2
-        assert paths(verb, f"{name}::params/layer_2") == ["kernel"]
-    verb("ls", "a::b.msgpack::params/layer_3").refused(
+        assert len(paths(quick_verb, name)) == 2
+        assert paths(quick_verb, f"{name}::params/layer_2") == ["kernel"]
+    quick_verb("ls", "a::b.msgpack::params/layer_3").refused(
         str(tmp_path / "a::b.msgpack"),
         "no key path params/layer_3",
         "Did you mean params/layer_2 or params/layer_1?",
     )
-    verb("ls", "a::b.msgpack@3").refused("A file has no steps", "Leave out")
+    quick_verb("ls", "a::b.msgpack@3").refused("A file has no steps", "Leave out")
 
 
 def test_slashes_in_keys_are_escaped_where_given_and_exact_where_told(
-    verb: Verb, tmp_path: Path
+    quick_verb: Verb, tmp_path: Path
 ) -> None:
     tree = {"params": {"a/b": {"c\\d": np.ones(2, np.float32)}, "a": {"b": {"c": 1}}}}
     write(tmp_path / "s.msgpack", tree)
-    (_, leaf) = verb("ls", "s.msgpack", "--json").json["leaves"]
+    (_, leaf) = quick_verb("ls", "s.msgpack", "--json").json["leaves"]
     assert leaf["keys"] == ["params", "a/b", "c\\d"]
     assert leaf["path"] == "params/a/b/c\\d"
-    assert paths(verb, r"s.msgpack::params/a\/b") == ["c\\d"]
-    assert paths(verb, r"s.msgpack::params/a\/b/c\\d") == [""]
-    assert paths(verb, "s.msgpack::params/a/b") == ["c"]
+    assert paths(quick_verb, r"s.msgpack::params/a\/b") == ["c\\d"]
+    assert paths(quick_verb, r"s.msgpack::params/a\/b/c\\d") == [""]
+    assert paths(quick_verb, "s.msgpack::params/a/b") == ["c"]
 
 
 def test_a_managers_folder_opens_its_newest_finished_step(
-    verb: Verb, tmp_path: Path
+    quick_verb: Verb, tmp_path: Path
 ) -> None:
     with ocp.CheckpointManager(tmp_path / "mgr") as manager:
         for step in (1, 2, 10):
@@ -157,12 +157,12 @@ def test_a_managers_folder_opens_its_newest_finished_step(
             manager.save(step, args=ocp.args.StandardSave(value))
     shutil.copytree(tmp_path / "mgr/10", tmp_path / "mgr/11.orbax-checkpoint-tmp-1")
     for given, step in (("mgr", 10), ("mgr@2", 2), ("mgr/1", 1)):
-        document = verb("ls", given, "--json", "--stats").json
+        document = quick_verb("ls", given, "--json", "--stats").json
         (leaf,) = document["leaves"]
         assert (leaf["path"], leaf["stats"]["sum"]) == ("w", 2.0 * step)
         if "@" in given or given == "mgr":
             assert document["step"] == str(step)
-    verb("ls", "mgr@7").refused("7", "1, 2, 10")
+    quick_verb("ls", "mgr@7").refused("7", "1, 2, 10")
 
 
 class Bomb:
@@ -209,10 +209,10 @@ def write_bad(folder: Path) -> dict[str, tuple[Path, str]]:
 
 
 def test_what_is_no_checkpoint_is_named_with_what_to_do(
-    verb: Verb, tmp_path: Path
+    quick_verb: Verb, tmp_path: Path
 ) -> None:
     for path, part in write_bad(tmp_path).values():
-        result = verb("ls", path, "--json")
+        result = quick_verb("ls", path, "--json")
         result.refused(f"{path}: ", part)
         what, *hints = result.err.splitlines()
         assert what.startswith("flax-inspector: ")
@@ -222,23 +222,27 @@ def test_what_is_no_checkpoint_is_named_with_what_to_do(
 
 
 def test_an_object_array_is_listed_and_never_unpickled(
-    verb: Verb, tmp_path: Path
+    quick_verb: Verb, tmp_path: Path
 ) -> None:
     bombs = np.array([Bomb(tmp_path / "executed")], dtype=object)
     np.savez(tmp_path / "o.npz", bombs=bombs, fine=np.ones(3))
-    one, other = verb("ls", "o.npz", "--json", "--stats").json["leaves"]
+    one, other = quick_verb("ls", "o.npz", "--json", "--stats").json["leaves"]
     assert (one["path"], one["kind"]) == ("bombs", "opaque")
     assert other["stats"]["sum"] == 3.0
     assert not (tmp_path / "executed").exists()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="FIFOs and links of POSIX")
-def test_special_files_and_loops_are_not_opened(verb: Verb, tmp_path: Path) -> None:
+def test_special_files_and_loops_are_not_opened(
+    quick_verb: Verb, tmp_path: Path
+) -> None:
     os.mkfifo(tmp_path / "fifo")
-    verb("ls", "fifo").refused("This is a FIFO", "it was not opened")
-    verb("ls", "/dev/zero").refused("This is a device", "it was not opened")
+    quick_verb("ls", "fifo").refused("This is a FIFO", "it was not opened")
+    quick_verb("ls", "/dev/zero").refused("This is a device", "it was not opened")
     (tmp_path / "loop").symlink_to("loop")
-    verb("ls", "loop").refused(f"{tmp_path / 'loop'}: ", "symbolic links", "circle")
+    quick_verb("ls", "loop").refused(
+        f"{tmp_path / 'loop'}: ", "symbolic links", "circle"
+    )
     (tmp_path / "round").mkdir()
     (tmp_path / "round" / "again").symlink_to(".", target_is_directory=True)
-    verb("ls", "round").refused(str(tmp_path / "round"))
+    quick_verb("ls", "round").refused(str(tmp_path / "round"))

@@ -66,7 +66,7 @@ class Row:
     """A row of a table, tree or list.
 
     Attributes:
-        texts: Accessible name of each cell.
+        texts: Accessible name of each cell that was looked at.
         states: States of the first cell.
         rect: Where the first cell is.
     """
@@ -121,19 +121,15 @@ class Probe:
         return [_widget(one) for one in found if one["role"] != "gone"]
 
     def rows(self, pid: int, name: str) -> list[Row]:
-        """Returns the rows of a table, tree or list."""
-        return [
-            Row(
-                (one["name"], *(text or "" for text in one["others"])),
-                frozenset(one["states"]),
-                Rect(*one["rect"]),
-            )
-            for one in self._ask("rows", pid=pid, name=name) or []
-        ]
+        """Returns the rows of a table or tree, all cells of them."""
+        return [_row(one) for one in self._ask("rows", pid=pid, name=name) or []]
 
     def tree(self, pid: int, name: str) -> dict[tuple[str, ...], Row]:
-        """Returns the rows of a tree by path; none while one of them is on its way."""
-        rows = self.rows(pid, name)
+        """Returns the rows of a tree by path, without their other cells.
+
+        None is given while one of them is still on its way.
+        """
+        rows = [_row(one) for one in self._ask("tree", pid=pid, name=name) or []]
         if any(row.name in _WAYS_TO_SAY_NOTHING_YET for row in rows):
             return {}
         return dict(_with_paths(rows))
@@ -152,6 +148,14 @@ def _with_paths(rows: list[Row]) -> Iterator[tuple[tuple[str, ...], Row]]:
             above.pop()
         above.append((row.rect.x, row.name.partition(", ")[0]))
         yield tuple(name for _, name in above), row
+
+
+def _row(found: Mapping[str, Any]) -> Row:
+    return Row(
+        (found["name"], *(text or "" for text in found["others"])),
+        frozenset(found["states"]),
+        Rect(*found["rect"]),
+    )
 
 
 def _widget(found: Mapping[str, Any]) -> Widget:

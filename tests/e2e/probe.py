@@ -14,13 +14,15 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import gi  # type: ignore[import-not-found]  # of the system's Python
 
 gi.require_version("Atspi", "2.0")
 # GLib's errors are how libatspi says that a widget or a program is gone.
 from gi.repository import Atspi, GLib  # type: ignore[import-not-found]  # noqa: E402 - as above
+
+T = TypeVar("T")
 
 MOST_CELLS = 4000
 """Cells of one table that are looked at; the tests' trees are far smaller."""
@@ -50,6 +52,7 @@ class Prober:
             "ready": lambda: True,
             "find": self.find,
             "rows": self.rows,
+            "tree": self.tree,
             "walk": self.walk,
         }
 
@@ -59,30 +62,27 @@ class Prober:
         return None if widget is None else describe(widget)
 
     def rows(self, pid: int, name: str) -> list[dict[str, object]] | None:
-        """Returns the rows of a tree, table or list: first cell, names of the others.
+        """Returns the rows of a table or list: first cell, names of the others."""
+        widget = self._widget(pid, name)
+        if widget is None:
+            return None
+        columns = columns_of(widget)
+        cells = [cell for cell in children(widget) if is_cell(cell)]
+        starts = range(0, len(cells), columns)
+        return attempt(lambda: [row(cells[i : i + columns]) for i in starts])
 
-        A program with a deep tree has thousands of cells, so each is asked for as
-        little as possible.
+    def tree(self, pid: int, name: str) -> list[dict[str, object]] | None:
+        """Returns the first cells of a tree's rows.
+
+        A deep tree has thousands of cells, so the others are not looked at.
         """
         widget = self._widget(pid, name)
         if widget is None:
             return None
-        columns = Atspi.Table.get_n_columns(widget) if speaks(widget, "Table") else 1
-        cells = [cell for cell in children(widget) if is_cell(cell)]
-        try:
-            return [
-                {
-                    "name": cells[first].get_name() or "",
-                    "states": states_of(cells[first]),
-                    "rect": rect_of(cells[first]),
-                    "others": [
-                        c.get_name() for c in cells[first + 1 : first + columns]
-                    ],
-                }
-                for first in range(0, len(cells), max(columns, 1))
-            ]
-        except GLib.Error:
-            return None
+        columns = columns_of(widget)
+        # Qt lists the header's sections first.
+        starts = range(columns, min(widget.get_child_count(), MOST_CELLS), columns)
+        return attempt(lambda: [row([widget.get_child_at_index(i)]) for i in starts])
 
     def walk(self, pid: int) -> list[dict[str, object]]:
         """Returns every widget that can be seen, windows first; no cells."""
@@ -114,6 +114,31 @@ class Prober:
                 # What libatspi keeps is only brought up to date by a main loop.
                 program.set_cache_mask(Atspi.Cache.NONE)
                 yield from children(program)
+
+
+def attempt(read: Callable[[], T]) -> T | None:
+    """Returns what is read; None when a widget went away meanwhile."""
+    try:
+        return read()
+    except (GLib.Error, AttributeError):
+        return None
+
+
+def columns_of(table: Any) -> int:
+    """Returns the columns of a table; 1 for a list."""
+    number = attempt(lambda: Atspi.Table.get_n_columns(table))
+    return max(number or 1, 1)
+
+
+def row(cells: list[Any]) -> dict[str, object]:
+    """Returns what is asked of a row."""
+    first, *others = cells
+    return {
+        "name": first.get_name() or "",
+        "states": states_of(first),
+        "rect": rect_of(first),
+        "others": [other.get_name() for other in others],
+    }
 
 
 def children(widget: Any) -> Iterator[Any]:

@@ -36,6 +36,9 @@ SAMPLE_ARGUMENTS = (
 DRAG_STEPS = 8
 """Moves of the mouse on the way of a drag; Qt begins one only when it sees it move."""
 
+_WHEEL_PIXELS = 100
+"""More than what one step of the wheel scrolls."""
+
 MAIN = (sys.executable, str(ROOT / "main.py"))
 """Command that starts the program from the checkout."""
 
@@ -137,9 +140,10 @@ class Program:
             if abs(y - middle) < view.height // 2 - 5 * row.rect.height // 4:
                 again = self.tree(tree).get(path)
                 return row.rect if again and again.rect == row.rect else None
-            self.desktop.xdotool(
-                "mousemove", *view.center, "click", 5 if y > middle else 4
-            )
+            clicks = max(1, (abs(y - middle) - view.height // 2) // _WHEEL_PIXELS)
+            wheel = 5 if y > middle else 4
+            self.desktop.xdotool("mousemove", *view.center)
+            self.desktop.xdotool("click", "--repeat", clicks, "--delay", 5, wheel)
             return None
 
         return wait_for(rests, f"{'/'.join(path)} in sight", seen=self.said)
@@ -157,6 +161,10 @@ class Program:
     def table(self, name: str) -> list[list[str]]:
         """Returns the texts of a table or list, row by row."""
         return [list(row.texts) for row in self.desktop.probe.rows(self.pid, name)]
+
+    def arrays(self, tree: str) -> list[str]:
+        """Returns the second column of a tree: shapes and dtypes; no empty cells."""
+        return [row[1] for row in self.table(tree) if row[1]]
 
     def said(self) -> str:
         """Returns every text that the program shows outside of its tables."""

@@ -51,7 +51,7 @@ def test_killed_window_leaves_nothing_and_offers_its_session_back(
         program.kill_window()
         program.wait_gone()
     with running(screen, str(SAMPLE / "digits"), home=home) as program:
-        program.wait_said("ended unexpectedly", "digits → classifier.py:Classifier")
+        program.wait_said("An earlier session", "digits → classifier.py:Classifier")
         program.press("restoreSession")
         wait_for(lambda: edits(program)[:3] == done, "the history", seen=lambda: done)
         assert program.row("targetTree", "params", "backbone").mark == "exact"
@@ -149,25 +149,35 @@ def test_nothing_is_left_of_a_window_killed_while_a_module_hangs(
         program.wait_gone()
 
 
-def test_nothing_is_left_of_a_window_killed_during_a_compile(
+def test_compile_in_a_killed_model_and_in_a_killed_window(
     screen: Desktop, tmp_path: Path
 ) -> None:
     write_modules(tmp_path, "compiles.py")
-    words = ["--model", f"{tmp_path / 'compiles.py'}:Net", "--input", "float32[1,64]"]
+    module, never = tmp_path / "compiles.py", tmp_path / "never.npz"
+    words = ["--model", f"{module}:Net", "--input", "float32[1,64]"]
     with running(screen, *words, home=tmp_path / "home") as program:
         program.row("targetTree", "params", "kernel")
-        (model, *_) = program.engines("model")
-        before = cpu_seconds(model)
-        start_export(program, tmp_path / "never.npz")
-        # Lowering it takes one second of this, compiling it minutes.
-        wait_for(
-            lambda: cpu_seconds(model) > before + COMPILING_S,
-            "the compile",
-            seen=program.said,
-        )
+        compile_in_export(program, never).kill()
+        program.wait_said("The model process ended while it worked", str(module))
+        program.key("Escape")
+        wait_for(lambda: program.find("exportDialog") is None, "the dialog to close")
+        assert program.row("targetTree", "params", "kernel").mark == "initial"
+        compile_in_export(program, never)
         program.kill_window()
         program.wait_gone()
-    assert not (tmp_path / "never.npz").exists()
+    assert not never.exists()
+
+
+def compile_in_export(program: Program, path: Path) -> psutil.Process:
+    """Exports what has to be compiled first; returns the model that is at it."""
+    models = {model: cpu_seconds(model) for model in program.engines("model")}
+
+    def compiling() -> psutil.Process | None:
+        busy = [m for m in models if cpu_seconds(m) > models[m] + COMPILING_S]
+        return busy[0] if busy else None
+
+    start_export(program, path)
+    return wait_for(compiling, "the compile", seen=program.said)
 
 
 def cpu_seconds(process: psutil.Process) -> float:

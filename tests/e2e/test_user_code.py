@@ -98,8 +98,8 @@ def test_window_runs_the_module_on_the_python_it_is_given(
     words = ["--model", f"{module}:Net", "--input", "float32[1,4]"]
     words += ["--python", str(second_python)]
     with running(screen, *words, home=tmp_path / "home") as program:
-        row = program.row("targetTree", "params", "Dense_0", "kernel")
-        assert "float32[4,5]" in row.texts
+        program.row("targetTree", "params", "Dense_0", "kernel")
+        assert "float32[4,5]" in program.arrays("targetTree")
         (model, *_) = program.engines("model")
         assert model.cmdline()[0] == str(second_python)
         assert Path(program.processes()[0].cmdline()[0]) == Path(sys.executable)

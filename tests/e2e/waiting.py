@@ -11,8 +11,6 @@ import pytest
 DEADLINE_S = 40.0
 """How long anything may take; generous, because machines that test are busy ones."""
 
-_PAUSE_S = 0.02
-
 T = TypeVar("T")
 
 
@@ -36,5 +34,5 @@ def wait_for(
         if time.monotonic() > end:
             there = "" if seen is None else f"; there was:\n{seen()}"
             pytest.fail(f"waited {timeout_s:g} s for {what}{there}")
-        time.sleep(_PAUSE_S)
+        time.sleep(0.02)
     return answer

@@ -230,7 +230,8 @@ def test_sessions_are_offered_one_after_the_other(
     banner = window.banners.get("session")
     assert banner is not None
     assert banner.text.startswith(
-        "An earlier session ended unexpectedly: digits → Classifier, 3 edits, "
+        "An earlier session has edits that were not saved: digits → Classifier,"
+        " 3 edits, "
     )
     banner.findChild(QPushButton, "discardSession").click()  # type: ignore[union-attr]  # it is there
     assert store.of(DiscardSession) == [DiscardSession("a")]

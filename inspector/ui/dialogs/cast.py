@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from inspector.ui.dialogs.module_form import DTYPES
@@ -30,21 +32,9 @@ class CastDialog(Popover):
         )
         self.setObjectName("castDialog")
         self.dtype = QComboBox(self)
-        self.dtype.setFont(theme.mono_font())
         self.dtype.addItems([name for name in DTYPES if name != dtype])
-        self.dtype.setObjectName("castDtype")
-        self.dtype.setAccessibleName("Dtype")
-        self.lay_out(self.dtype)
-        self.show_problem("")
-        self.dtype.setFocus()
+        self.lay_out(self.dtype, name="castDtype", accessible="Dtype")
 
     def apply(self) -> None:
         """Overridden: casts."""
-        edits.cast(
-            self.client,
-            owner=self,
-            paths=self.paths,
-            dtype=self.dtype.currentText(),
-            on_done=self.on_done,
-            on_failure=self.on_failure,
-        )
+        self.send(partial(edits.cast, dtype=self.dtype.currentText()))

@@ -14,7 +14,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDialog,
     QFileDialog,
     QHBoxLayout,
     QLabel,
@@ -30,12 +29,11 @@ from inspector.engine.messages.envelope import Progress
 from inspector.engine.messages.reading import Exported
 from inspector.errors import ErrorInfo, WriteFileError
 from inspector.ui import format as fmt
-from inspector.ui.banner import ErrorBanner
 from inspector.ui.dialogs.form_rows import add_row, make_form
+from inspector.ui.dialogs.task_dialog import MARGINS, TaskDialog, name_widgets
 from inspector.ui.operations import edits, exports
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
-from inspector.ui.viewers.hairline import HairlineProgress
 from inspector.ui.viewers.number_field import NumberField
 
 _MOST_SEED = (1 << 32) - 1
@@ -53,7 +51,7 @@ class NoPathError(WriteFileError):
         )
 
 
-class ExportDialog(QDialog):
+class ExportDialog(TaskDialog):
     """Where to, in which format, and what will be in it.
 
     Signals:
@@ -73,28 +71,21 @@ class ExportDialog(QDialog):
         folder: str = "",
     ) -> None:
         """Starts with a path in ``folder``; `show_target` fills in the rest."""
-        super().__init__(parent)
-        self._client = client
-        self._theme = theme
+        super().__init__(
+            client, theme, parent, name="export", title="Export the target",
+            button="Export",
+        )  # fmt: skip
         self._folder = folder or str(Path.home())
         self._ticket = 0
         self._may_run = False
-        self.setObjectName("exportDialog")
-        self.setAccessibleName("Export the target")
-        self.setWindowTitle("Export")
         self.path = QLineEdit(self)
         self.browse = QPushButton("Browse…", self)
         self.format = QComboBox(self)
         self.summary = QLabel(self)
         self.notice = QLabel(self)
-        self.banner = ErrorBanner(theme, self)
         self.losses = QPlainTextEdit(self)
         self.lossy = QCheckBox("Write it all the same", self)
         self.changed = QCheckBox("Use the sources as they are now", self)
-        self.progress = HairlineProgress(theme, self)
-        self.status = QLabel(self)
-        self.export_button = QPushButton("Export", self)
-        self.cancel_button = QPushButton("Cancel", self)
         self._seeds = QWidget(self)
         self._seed_form = make_form(self._seeds)
         self._name_widgets()
@@ -104,7 +95,7 @@ class ExportDialog(QDialog):
         self.resize(520, 280)
 
     def _name_widgets(self) -> None:
-        for widget, name, accessible in (
+        name_widgets((
             (self.path, "exportPath", "File or folder to write"),
             (self.browse, "exportBrowse", "Choose the file or folder"),
             (self.format, "exportFormat", "Format"),
@@ -113,30 +104,19 @@ class ExportDialog(QDialog):
             (self.losses, "exportLosses", "What the format cannot say"),
             (self.lossy, "exportLossy", "Write it all the same"),
             (self.changed, "exportChanged", "Use the sources as they are now"),
-            (self.status, "exportStatus", "What is going on"),
-            (self.export_button, "exportButton", "Export"),
-            (self.cancel_button, "exportCancel", "Cancel"),
+            (self.start_button, "exportButton", "Export"),
             (self._seeds, "exportSeeds", "Seeds of the initial values"),
-        ):
-            widget.setObjectName(name)
-            if isinstance(widget, QLabel):
-                # A label's name is its text; another one would hide it.
-                widget.setAccessibleDescription(accessible)
-            else:
-                widget.setAccessibleName(accessible)
+        ))  # fmt: skip
         self.path.setFont(self._theme.mono_font())
         for _, _, label in exports.FORMATS:
             self.format.addItem(label)
         for note, look in ((self.summary, "secondary"), (self.notice, "warning")):
             note.setWordWrap(True)
             note.setProperty("look", look)
-        self.status.setProperty("look", "small")
         self.losses.setReadOnly(True)
         self.losses.setFixedHeight(_LIST_HEIGHT)
         self.losses.setFont(self._theme.mono_font("small"))
-        self.export_button.setProperty("look", "primary")
-        self.export_button.setDefault(True)
-        self.cancel_button.setAutoDefault(False)
+        self.start_button.setDefault(True)
         self.browse.setAutoDefault(False)
 
     def _lay_out(self) -> None:
@@ -147,13 +127,8 @@ class ExportDialog(QDialog):
         form = make_form()
         add_row(form, "Write to", where, buddy=self.path)
         add_row(form, "Format", self.format)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addWidget(self.status, 1)
-        buttons.addWidget(self.cancel_button)
-        buttons.addWidget(self.export_button)
         column = QVBoxLayout(self)
-        column.setContentsMargins(16, 16, 16, 12)
+        column.setContentsMargins(*MARGINS)
         column.setSpacing(8)
         column.addLayout(form)
         for widget in (
@@ -163,7 +138,7 @@ class ExportDialog(QDialog):
             column.addWidget(widget)
         column.addStretch(1)
         column.addWidget(self.progress)
-        column.addLayout(buttons)
+        column.addLayout(self.button_row())
 
     def _connect(self) -> None:
         self.path.textChanged.connect(self._on_path)
@@ -171,8 +146,7 @@ class ExportDialog(QDialog):
         self.browse.clicked.connect(self._on_browse)
         self.lossy.toggled.connect(self._on_answer)
         self.changed.toggled.connect(self._on_answer)
-        self.export_button.clicked.connect(self.start)
-        self.cancel_button.clicked.connect(self.reject)
+        self.start_button.clicked.connect(self.start)
 
     def show_target(self) -> None:
         """Opens the dialog with what would be written now."""
@@ -206,9 +180,7 @@ class ExportDialog(QDialog):
             self.path.setFocus()
             return
         self.banner.clear()
-        self.progress.start()
-        self.status.setText("Checking…")
-        self.export_button.setEnabled(False)
+        self.set_busy("Checking…")
         self._ticket = exports.export_target(
             self._client,
             owner=self,
@@ -226,12 +198,11 @@ class ExportDialog(QDialog):
         for box in (self.lossy, self.changed):
             box.setChecked(False)
             box.hide()
-        self._set_idle()
+        self.set_idle()
 
-    def _set_idle(self) -> None:
-        self.progress.stop()
-        self.status.setText("")
-        self.export_button.setEnabled(True)
+    def set_idle(self) -> None:
+        """Overridden: nothing is left to cancel."""
+        super().set_idle()
         self._ticket = 0
 
     def _on_document(self, info: DocumentInfo) -> None:
@@ -311,11 +282,11 @@ class ExportDialog(QDialog):
         self.losses.hide()
         self.lossy.setChecked(False)
         self.lossy.hide()
-        self.export_button.setEnabled(self._ticket == 0)
+        self.start_button.setEnabled(self._ticket == 0)
 
     def _on_answer(self) -> None:
         waits = not self.lossy.isHidden() and not self.lossy.isChecked()
-        self.export_button.setEnabled(self._ticket == 0 and not waits)
+        self.start_button.setEnabled(self._ticket == 0 and not waits)
 
     def _on_browse(self) -> None:
         dialog = QFileDialog(self, "Export to", self.path.text() or self._folder)
@@ -331,17 +302,17 @@ class ExportDialog(QDialog):
             self.hide()
 
     def _on_exported(self, exported: Exported) -> None:
-        self._set_idle()
+        self.set_idle()
         self.exported.emit(exported)
         self.accept()
 
     def _on_cancelled(self) -> None:
-        self._set_idle()
+        self.set_idle()
         self.cancelled.emit()
         super().reject()
 
     def _on_failure(self, error: ErrorInfo) -> None:
-        self._set_idle()
+        self.set_idle()
         self.show()
         if error.kind == "LossyExportError":
             self._ask_about_losses(error)

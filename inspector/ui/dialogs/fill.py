@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from inspector.errors import InspectorError
@@ -32,15 +34,10 @@ class FillDialog(Popover):
         self.setObjectName("fillDialog")
         self._dtype = dtype
         self.number = QLineEdit("0", self)
-        self.number.setFont(theme.mono_font())
-        self.number.setObjectName("fillNumber")
-        self.number.setAccessibleName("Number")
         self.number.setPlaceholderText("0, 1e-3, nan, inf, 1+2j, true")
         self.number.selectAll()
         self.number.textChanged.connect(self._on_text)
-        self.lay_out(self.number)
-        self.show_problem("")
-        self.number.setFocus()
+        self.lay_out(self.number, name="fillNumber", accessible="Number")
 
     def _on_text(self, text: str) -> None:
         self.show_problem(problem_of(text, self._dtype))
@@ -51,14 +48,7 @@ class FillDialog(Popover):
         if problem := problem_of(text, self._dtype):
             self.show_problem(problem)
             return
-        edits.fill(
-            self.client,
-            owner=self,
-            paths=self.paths,
-            number=text.replace("−", "-"),
-            on_done=self.on_done,
-            on_failure=self.on_failure,
-        )
+        self.send(partial(edits.fill, number=text.replace("−", "-")))
 
 
 def problem_of(text: str, dtype: str) -> str:

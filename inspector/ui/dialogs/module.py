@@ -13,7 +13,6 @@ from PySide6.QtCore import QSettings, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDialog,
     QFileDialog,
     QHBoxLayout,
     QLabel,
@@ -32,20 +31,19 @@ from inspector.engine.messages.module import (
     ModuleSpec,
 )
 from inspector.errors import ErrorInfo, LoadModuleError
-from inspector.ui.banner import ErrorBanner
 from inspector.ui.dialogs import module_memory as memory
 from inspector.ui.dialogs.form_rows import add_row, make_form
 from inspector.ui.dialogs.module_page import ModulePage
+from inspector.ui.dialogs.task_dialog import MARGINS, TaskDialog, name_widgets
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
-from inspector.ui.viewers.hairline import HairlineProgress
 
 _OURS = "This program's Python"
 _OTHER = "Choose another…"
 _INVITATION = "Import the file to see its classes, their arguments and inputs."
 
 
-class ModuleDialog(QDialog):
+class ModuleDialog(TaskDialog):
     """Chooses a module, its arguments and inputs, and loads it.
 
     Signals:
@@ -72,16 +70,13 @@ class ModuleDialog(QDialog):
             parent: Owner.
             cwd: Folder that relative paths start from.
         """
-        super().__init__(parent)
-        self._client = client
-        self._theme = theme
+        super().__init__(
+            client, theme, parent, name="module", title="Load a module", button="Load"
+        )
         self._settings = settings
         self._cwd = cwd or str(Path.cwd())
         self._offers: tuple[ModuleOffer, ...] = ()
         self._preset: ModuleSpec | None = None
-        self.setObjectName("moduleDialog")
-        self.setAccessibleName("Load a module")
-        self.setWindowTitle("Load a module")
         self.spec = QComboBox(self)
         self.browse = QPushButton("Browse…", self)
         self.python = QComboBox(self)
@@ -91,12 +86,7 @@ class ModuleDialog(QDialog):
         self.about = QLabel(self)
         self.page = ModulePage(theme, self)
         self.invitation = QLabel(_INVITATION, self)
-        self.banner = ErrorBanner(theme, self)
-        self.progress = HairlineProgress(theme, self)
-        self.status = QLabel(self)
         self.keep = QCheckBox("Keep the edits that still fit", self)
-        self.load_button = QPushButton("Load", self)
-        self.cancel_button = QPushButton("Cancel", self)
         self._name_widgets()
         self._lay_out()
         self._connect()
@@ -104,7 +94,7 @@ class ModuleDialog(QDialog):
         self.resize(560, 640)
 
     def _name_widgets(self) -> None:
-        for widget, name, accessible in (
+        name_widgets((
             (self.spec, "moduleSpec", "Python file or import path of the module"),
             (self.browse, "moduleBrowse", "Choose a Python file"),
             (self.python, "modulePython", "Interpreter that runs the module"),
@@ -113,20 +103,13 @@ class ModuleDialog(QDialog):
             (self.choice, "moduleChoice", "Class, instance or function"),
             (self.about, "moduleAbout", "What the class says of itself"),
             (self.invitation, "moduleInvitation", "What comes next"),
-            (self.status, "moduleStatus", "What is going on"),
             (self.keep, "moduleKeep", "Keep the edits that still fit"),
-            (self.load_button, "moduleLoad", "Load the module"),
-            (self.cancel_button, "moduleCancel", "Cancel"),
-        ):
-            widget.setObjectName(name)
-            if isinstance(widget, QLabel):
-                # A label's name is its text; another one would hide it.
-                widget.setAccessibleDescription(accessible)
-            else:
-                widget.setAccessibleName(accessible)
+            (self.start_button, "moduleLoad", "Load the module"),
+        ))  # fmt: skip
         self.spec.setEditable(True)
         self.spec.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.spec.setFont(self._theme.mono_font())
+        self._line.setFont(self._theme.mono_font())
         self.spec.addItems(memory.recent_specs(self._settings))
         self.spec.setCurrentIndex(-1)
         self._line.setPlaceholderText("file.py, file.py:Class or package.module:Class")
@@ -136,8 +119,6 @@ class ModuleDialog(QDialog):
         self.about.setWordWrap(True)
         self.invitation.setProperty("look", "secondary")
         self.invitation.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.status.setProperty("look", "small")
-        self.load_button.setProperty("look", "primary")
         self._fill_pythons("")
 
     @property
@@ -161,35 +142,26 @@ class ModuleDialog(QDialog):
         add_row(form, "", importing)
         add_row(form, "Class", self.choice)
         add_row(form, "", self.about)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addWidget(self.keep)
-        buttons.addStretch(1)
-        buttons.addWidget(self.status)
-        buttons.addWidget(self.cancel_button)
-        buttons.addWidget(self.load_button)
         column = QVBoxLayout(self)
-        column.setContentsMargins(16, 16, 16, 12)
+        column.setContentsMargins(*MARGINS)
         column.setSpacing(8)
         column.addLayout(form)
         column.addWidget(self.page, 1)
         column.addWidget(self.invitation, 1)
         column.addWidget(self.banner)
         column.addWidget(self.progress)
-        column.addLayout(buttons)
+        column.addLayout(self.button_row(self.keep))
 
     def _connect(self) -> None:
         self.browse.clicked.connect(self._on_browse)
         self.browse.setAutoDefault(False)
-        self.cancel_button.setAutoDefault(False)
         self.import_button.clicked.connect(self.import_module)
         self.spec.editTextChanged.connect(self._on_spec_edited)
         self.spec.activated.connect(self._on_spec_activated)
         self.python.activated.connect(self._on_python)
         self.choice.currentIndexChanged.connect(self._on_choice)
         self.page.edited.connect(self.banner.clear)
-        self.load_button.clicked.connect(self.load)
-        self.cancel_button.clicked.connect(self.reject)
+        self.start_button.clicked.connect(self.load)
 
     def show_spec(self, spec: str, module: ModuleSpec | None = None) -> None:
         """Names a module without running it.
@@ -212,14 +184,14 @@ class ModuleDialog(QDialog):
             self.spec.setFocus()
             return
         self.banner.clear()
-        self._set_busy(f"Importing {Path(memory.place_of(spec)).name}…")
+        self.set_busy(f"Importing {Path(memory.place_of(spec)).name}…")
         self._client.ask(
             ListModules(spec, self._cwd, python=self.chosen_python()),
             owner=self,
             on_reply=self._on_offers,
             on_failure=self._on_failure,
             on_progress=self._on_progress,
-            on_cancelled=self._set_idle,
+            on_cancelled=self.set_idle,
             slot="module",
         )
 
@@ -236,12 +208,12 @@ class ModuleDialog(QDialog):
             self.banner.show_error(error.info())
             return
         self.banner.clear()
-        self._set_busy(f"Tracing {offer.name}…")
+        self.set_busy(f"Tracing {offer.name}…")
         python = self.chosen_python()
 
         def on_loaded(changes: Changes) -> None:
             memory.remember(self._settings, module, python)
-            self._set_idle()
+            self.set_idle()
             self.accept()
             self.loaded.emit(changes)
 
@@ -251,7 +223,7 @@ class ModuleDialog(QDialog):
             on_reply=on_loaded,
             on_failure=self._on_failure,
             on_progress=self._on_progress,
-            on_cancelled=self._set_idle,
+            on_cancelled=self.set_idle,
             slot="module",
             activity=f"Loading {offer.name}",
         )
@@ -287,23 +259,22 @@ class ModuleDialog(QDialog):
                 self.choice.addItem(offer.name + kind)
         for widget in (self.choice, self.page):
             widget.setEnabled(bool(offers))
-        self.load_button.setEnabled(bool(offers))
+        self.start_button.setEnabled(bool(offers))
         # Enter does what comes next: import first, then load.
-        (self.load_button if offers else self.import_button).setDefault(True)
+        (self.start_button if offers else self.import_button).setDefault(True)
         self.page.setVisible(bool(offers))
         self.invitation.setVisible(not offers)
 
-    def _set_busy(self, text: str) -> None:
-        self.status.setText(text)
-        self.progress.start()
+    def set_busy(self, text: str) -> None:
+        """Overridden: neither can be imported meanwhile."""
+        super().set_busy(text)
         self.import_button.setEnabled(False)
-        self.load_button.setEnabled(False)
 
-    def _set_idle(self) -> None:
-        self.status.setText("")
-        self.progress.stop()
+    def set_idle(self) -> None:
+        """Overridden: what can be done depends on what is known of the file."""
+        super().set_idle()
         self.import_button.setEnabled(True)
-        self.load_button.setEnabled(bool(self._offers))
+        self.start_button.setEnabled(bool(self._offers))
 
     def _on_progress(self, progress: Progress) -> None:
         self.progress.set_progress(progress.done, progress.total)
@@ -311,11 +282,11 @@ class ModuleDialog(QDialog):
             self.status.setText(progress.text)
 
     def _on_failure(self, error: ErrorInfo) -> None:
-        self._set_idle()
+        self.set_idle()
         self.banner.show_error(error)
 
     def _on_offers(self, offers: ModuleOffers) -> None:
-        self._set_idle()
+        self.set_idle()
         spec = self.spec.currentText().strip()
         name = memory.name_of(spec)
         if not offers.offers:
@@ -385,7 +356,7 @@ class ModuleDialog(QDialog):
         """Overridden: Escape ends what is going on first, then the dialog."""
         self._client.drop(self, "module")
         if self.progress.share is not None:
-            self._set_idle()
+            self.set_idle()
             return
         super().reject()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
@@ -78,8 +80,11 @@ class Popover(QDialog):
         self.cancel_button.setAutoDefault(False)
         self.cancel_button.clicked.connect(self.reject)
 
-    def lay_out(self, field: QWidget) -> None:
-        """Puts the subclass's field into the dialog."""
+    def lay_out(self, field: QWidget, *, name: str, accessible: str) -> None:
+        """Puts the subclass's field into the dialog and goes to it."""
+        field.setFont(self.theme.mono_font())
+        field.setObjectName(name)
+        field.setAccessibleName(accessible)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addStretch(1)
@@ -95,10 +100,27 @@ class Popover(QDialog):
         column.addWidget(self.note)
         column.addWidget(self.banner)
         column.addLayout(buttons)
+        self.show_problem("")
+        field.setFocus()
 
     def apply(self) -> None:
         """Sends the edit."""
         raise NotImplementedError
+
+    def send(self, operation: Callable[..., int]) -> None:
+        """Starts an operation on the nodes; the popover goes when it is done.
+
+        Args:
+            operation: One of `operations.edits` that lacks only client, owner, paths
+                and callbacks.
+        """
+        operation(
+            self.client,
+            owner=self,
+            paths=self.paths,
+            on_done=self.on_done,
+            on_failure=self.on_failure,
+        )
 
     def show_problem(self, text: str) -> None:
         """Says what is wrong with the field; empty for nothing."""

@@ -154,6 +154,13 @@ class DetailsPanel(QWidget):
         """What the store said of the node; None until it has answered."""
         return self._details
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the viewer in front is made; what it asks for is known elsewhere."""
+        page = self.tabs.currentWidget()
+        viewer = page.viewer if isinstance(page, _Page) else None
+        return viewer is None or viewer.is_ready
+
     def show_node(self, tree: str, path: TreePath) -> None:
         """Shows a node: `document.TARGET` or the id of a source, and a path."""
         if self._place != (tree, path):

@@ -35,12 +35,11 @@ from inspector.ui.viewers.elided_label import ElidedLabel
 
 _WIDTHS = {
     PlanColumn.VERDICT: 104,
-    PlanColumn.SOURCE: 220,
-    PlanColumn.SOURCE_ARRAY: 148,
-    PlanColumn.TARGET: 220,
-    PlanColumn.TARGET_ARRAY: 148,
-    PlanColumn.CHOICE: 80,
+    PlanColumn.SOURCE_ARRAY: 136,
+    PlanColumn.TARGET_ARRAY: 136,
+    PlanColumn.CHOICE: 76,
 }
+"""Columns of a fixed width, in pixels; the paths and the reason share the rest."""
 
 
 class PlanTable(QTableView):
@@ -64,7 +63,6 @@ class PlanTable(QTableView):
         self.setMouseTracking(True)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         trigger = QAbstractItemView.EditTrigger
         self.setEditTriggers(
             trigger.EditKeyPressed | trigger.SelectedClicked | trigger.DoubleClicked
@@ -79,9 +77,12 @@ class PlanTable(QTableView):
         self.setMinimumHeight(3 * ROW_HEIGHT)
         header = self.horizontalHeader()
         header.setHighlightSections(False)
-        header.setStretchLastSection(True)
-        for column, width in _WIDTHS.items():
-            header.resizeSection(column, width)
+        for column in PlanColumn:
+            if column in _WIDTHS:
+                header.resizeSection(column, _WIDTHS[column])
+            else:
+                header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     # Overrides of Qt.
 

@@ -7,6 +7,7 @@ the next step. Sources are never changed here.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
@@ -18,11 +19,10 @@ from inspector.ui.document_mirror import DocumentMirror
 from inspector.ui.icons import icon
 from inspector.ui.models.document_trees import SourceTreeModel
 from inspector.ui.operations import edits, sources
-from inspector.ui.panels.tree_panel import FilterField, TreePanel, first_of
+from inspector.ui.panels.tree_panel import TreePanel, first_of
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
 from inspector.ui.tree_view import SourceTreeView
-from inspector.ui.welcome import Invitation
 
 _MENU = (
     ActionId.COPY, ActionId.COPY_PATH, None, ActionId.EXPAND_BELOW, None,
@@ -35,11 +35,11 @@ class SourcesPanel(TreePanel):
 
     Signals:
         opened: `SourceInfo` of a source that was just opened.
-        warned: (level, sentence) about a source, for the log.
+        logged: (level, sentence, traceback) about a source, for the log.
     """
 
     opened = Signal(object)
-    warned = Signal(str, str)
+    logged = Signal(str, str, str)
 
     def __init__(
         self,
@@ -51,25 +51,18 @@ class SourcesPanel(TreePanel):
     ) -> None:
         """Shows what the mirror knows."""
         super().__init__(client, theme, mirror, actions, parent, caption="Sources")
-        self.setObjectName("sourcesPanel")
-        self.setAccessibleName("Sources")
         self.model = SourceTreeModel(client, self)
         self.view = SourceTreeView(self.model, theme, self)
-        self.view.setObjectName("sourceTree")
-        self.view.setAccessibleName("Tree of the sources")
         self._count = QLabel(self.title)
         self._count.setProperty("look", "secondary")
         self._seen: dict[str, SourceInfo] = {}
-        empty = Invitation(
-            theme,
-            "Drop a checkpoint here, or open the sample.",
-            (actions[ActionId.OPEN], actions[ActionId.OPEN_SAMPLE]),
-            parent=self,
-            name="sourcesEmpty",
+        self.mount(
+            self.view,
+            self._count,
+            name="source",
+            invitation="Drop a checkpoint here, or open the sample.",
+            actions=(ActionId.OPEN, ActionId.OPEN_SAMPLE),
         )
-        field = FilterField("Filter: name, */kernel, **/Conv_*", "sourceFilter", self)
-        self.mount(self.view, field, self._count, empty)
-        self.set_empty(empty=True)
 
     def open_source(self, locator: str, cwd: str = "") -> None:
         """Opens a checkpoint; an error is said above the tree."""
@@ -176,7 +169,9 @@ class SourcesPanel(TreePanel):
         return lambda error: self._say(reason, error)
 
     def _say(self, reason: str, error: ErrorInfo) -> None:
-        self.banners.show_error(reason, error)
+        """Says an error; its traceback is ours, of no use here, and goes to the log."""
+        self.banners.show_error(reason, replace(error, traceback=""))
+        self.logged.emit("error", error.text(), error.traceback)
 
     def _tell(self, source: SourceInfo) -> None:
         """Says what is wrong with a source, each thing in a banner of its own."""
@@ -197,7 +192,7 @@ class SourcesPanel(TreePanel):
     def _log(self, source: SourceInfo) -> None:
         """Keeps every sentence about a new source; the banner shows the first few."""
         for text in filter(None, (source.incomplete, *source.warnings)):
-            self.warned.emit("warning", f"{source.name}: {text}")
+            self.logged.emit("warning", f"{source.name}: {text}", "")
 
     def _tell_changed(self, source: SourceInfo) -> None:
         reason = f"changed.{source.id}"

@@ -17,11 +17,10 @@ from inspector.ui.drag_data import DraggedNodes, from_mime
 from inspector.ui.models.document_trees import TargetTreeModel
 from inspector.ui.operations import edits
 from inspector.ui.origin_counts import OriginCounts
-from inspector.ui.panels.tree_panel import FilterField, TreePanel, first_of
+from inspector.ui.panels.tree_panel import TreePanel, first_of
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
 from inspector.ui.tree_view import TargetTreeView
-from inspector.ui.welcome import Invitation
 from inspector.variables.path import TreePath
 
 _MENU = (
@@ -48,24 +47,17 @@ class TargetPanel(TreePanel):
     ) -> None:
         """Shows what the store has as target."""
         super().__init__(client, theme, mirror, actions, parent, caption="Target")
-        self.setObjectName("targetPanel")
-        self.setAccessibleName("Target")
         self.model = TargetTreeModel(client, self)
         self.view = TargetTreeView(self.model, theme, self)
-        self.view.setObjectName("targetTree")
-        self.view.setAccessibleName("Tree of the target")
         self.counts = OriginCounts(theme, self.title, "originCounts")
         self._shown = TargetInfo()
-        empty = Invitation(
-            theme,
-            "Load a module to see where these variables could go.",
-            (actions[ActionId.OPEN_MODULE],),
-            parent=self,
-            name="targetEmpty",
+        self.mount(
+            self.view,
+            self.counts,
+            name="target",
+            invitation="Load a module to see where these variables could go.",
+            actions=(ActionId.OPEN_MODULE,),
         )
-        field = FilterField("Filter: name, */kernel, **/Conv_*", "targetFilter", self)
-        self.mount(self.view, field, self.counts, empty)
-        self.set_empty(empty=True)
         self._set_up_transfer()
         self.model.renamed.connect(self._on_renamed)
 

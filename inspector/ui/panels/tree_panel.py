@@ -27,12 +27,14 @@ from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
 from inspector.ui.tokens import SPACE
 from inspector.ui.tree_view import TreeView
+from inspector.ui.welcome import Invitation
 from inspector.variables.path import TreePath, quote
 
 FILTER_DELAY_MS = 150
 """How long typing must pause before the filter is asked for."""
 
 
+_FILTER_HINT = "Filter: name, */kernel, **/Conv_*"
 _MOST_SENTENCES = 3
 
 
@@ -116,6 +118,8 @@ class TreePanel(QFrame):
         self.client, self.theme, self.mirror = client, theme, mirror
         self.actions_ = actions
         self.setProperty("look", "panel")
+        self.setObjectName(f"{caption.lower()}Panel")
+        self.setAccessibleName(caption)
         self.banners = BannerStack(theme, self)
         self.title = DockTitle(theme, caption, parent)
         self._content = QWidget(self)
@@ -123,16 +127,35 @@ class TreePanel(QFrame):
         self._stack.setContentsMargins(0, 0, 0, 0)
 
     def mount(
-        self, tree: TreeView, filter_field: FilterField, end: QWidget, empty: QWidget
+        self,
+        tree: TreeView,
+        end: QWidget,
+        *,
+        name: str,
+        invitation: str,
+        actions: tuple[ActionId, ...],
     ) -> None:
-        """Lays the panel out.
+        """Lays the panel out, without anything to list yet.
 
         Args:
             tree: The tree.
-            filter_field: Its search field.
             end: Widget at the right end of the title.
-            empty: What to show while there is nothing to list.
+            name: Begins the object names of the tree and its filter.
+            invitation: What to say while there is nothing to list.
+            actions: A button each below the invitation.
         """
+        caption = self.accessibleName()
+        tree.setObjectName(f"{name}Tree")
+        tree.setAccessibleName(f"Tree of the {caption.lower()}")
+        filter_field = FilterField(_FILTER_HINT, f"{name}Filter", self)
+        filter_field.setAccessibleName(f"Filter of the {caption.lower()}")
+        empty = Invitation(
+            self.theme,
+            invitation,
+            tuple(self.actions_[action_id] for action_id in actions),
+            parent=self,
+            name=f"{caption.lower()}Empty",
+        )
         self.tree_view, self.filter, self._empty = tree, filter_field, empty
         self._stack.addWidget(tree)
         self._stack.addWidget(empty)
@@ -154,6 +177,7 @@ class TreePanel(QFrame):
         filter_field.left.connect(self._on_filter_left)
         for action in self.actions_.scoped(Scope.TREES):
             tree.addAction(action)
+        self.set_empty(empty=True)
         self.client.changed.connect(self.on_changes)
         self.mirror.updated.connect(self.on_document)
 

@@ -20,6 +20,7 @@ from inspector.ui import format as fmt
 from inspector.ui.importer import Importer
 from inspector.ui.theme import Theme
 from inspector.ui.turns import Turns
+from inspector.ui.viewers.histogram_bars import Bars
 from inspector.ui.viewers.ticks import tick_text
 
 if TYPE_CHECKING:
@@ -153,16 +154,12 @@ class Histogram(QWidget):
         drawable = bool(self.edges) and any(self.counts)
         plot.widget.setVisible(drawable)
         if self.edges and drawable:
-            from inspector.ui.viewers.histogram_plot import (  # noqa: PLC0415
-                Bars,  # imported by now; importing it above would import pyqtgraph
-            )
-
             is_log = self.log_button.isChecked() and not self.log_button.isHidden()
             plot.show(Bars(*self.edges, self.counts, is_log))
 
     def _build(self) -> Iterator[None]:
         """Makes the plot, a step a turn."""
-        from inspector.ui.viewers.histogram_plot import (  # noqa: PLC0415 - as above
+        from inspector.ui.viewers.histogram_plot import (  # noqa: PLC0415 - pyqtgraph
             HistogramPlot,
         )
 

@@ -9,9 +9,8 @@ draws what it is told; mouse and keyboard belong to the histogram.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -21,56 +20,13 @@ from PySide6.QtWidgets import QWidget
 
 from inspector.ui import format as fmt
 from inspector.ui.theme import Theme
-from inspector.ui.viewers.ticks import tick_text, ticks
+from inspector.ui.viewers.histogram_bars import MOST_COUNT_TICKS, Bars
+from inspector.ui.viewers.ticks import tick_texts, ticks
 
 LEFT, RIGHT, TOP, BOTTOM = 40, 12, 16, 20
 """Room around the bars in pixels, the same whatever they show."""
 
 _PIXELS_PER_TICK = 72
-_MOST_COUNT_TICKS = 3
-_LOG_BASE = 0.5
-"""Where bars begin on a logarithmic scale, so that one value is seen."""
-
-# pyqtgraph's own hook at Python's exit is for programs that keep no order of their
-# own; ours deletes its window before the application.
-pg.setConfigOptions(antialias=False, exitCleanup=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Bars:
-    """What is drawn.
-
-    Attributes:
-        low: Low end of the first bin.
-        high: High end of the last bin.
-        counts: Values in each bin, at least one of them not 0.
-        logarithmic: Whether heights are logarithms.
-    """
-
-    low: float
-    high: float
-    counts: tuple[int, ...]
-    logarithmic: bool = False
-
-    def height_of(self, count: float) -> float:
-        """Returns where a count lies on the vertical scale, which begins at 0."""
-        if not self.logarithmic:
-            return count
-        return math.log10(max(count, _LOG_BASE) / _LOG_BASE)
-
-    @property
-    def top(self) -> float:
-        """End of the vertical scale."""
-        return self.height_of(max(self.counts))
-
-    def count_ticks(self) -> tuple[float, ...]:
-        """Returns the counts that are written at the vertical scale."""
-        most = max(self.counts)
-        if not self.logarithmic:
-            return ticks(0, most, _MOST_COUNT_TICKS)[1:]
-        decades = math.floor(math.log10(most))
-        step = math.ceil((decades + 1) / _MOST_COUNT_TICKS)
-        return tuple(10.0**decade for decade in range(0, decades + 1, step))
 
 
 class HistogramPlot:
@@ -109,6 +65,10 @@ class HistogramPlot:
         yield
         self._counts: Any = pg.AxisItem("left", linkView=self._box, maxTickLength=0)
         self._cursor: Any = pg.InfiniteLine(angle=90)
+        # A grid of the axis itself would hide numbers near the ends of the axis.
+        self._grid: list[Any] = [
+            pg.InfiniteLine(angle=0) for _ in range(MOST_COUNT_TICKS)
+        ]
         yield
         self._rectangles: Any = pg.BarGraphItem(
             x0=np.zeros(1), width=1.0, y0=0.0, height=np.zeros(1), pen=None
@@ -124,12 +84,10 @@ class HistogramPlot:
         self._values.setHeight(BOTTOM)
         self._values.setStyle(tickTextOffset=2)
         self._counts.setWidth(LEFT)
-        self._counts.setStyle(tickTextOffset=6, tickAlpha=255)
-        # A grid is drawn by the axis, whose ticks then cross the whole plot.
-        self._counts.setGrid(255)
+        self._counts.setStyle(tickTextOffset=6)
         self._cursor.hide()
-        self._box.addItem(self._rectangles)
-        self._box.addItem(self._cursor)
+        for item in (*self._grid, self._rectangles, self._cursor):
+            self._box.addItem(item)
         layout = pg.GraphicsLayout()
         layout.layout.setContentsMargins(0, TOP, RIGHT, 0)
         layout.layout.setSpacing(0)
@@ -148,7 +106,9 @@ class HistogramPlot:
         self._values.setPen(pg.mkPen(theme.color("border")))
         self._values.setTickPen(pg.mkPen(theme.color("border")))
         self._counts.setPen(nothing)
-        self._counts.setTickPen(pg.mkPen(theme.color("hairline")))
+        for line in self._grid:
+            line.setPen(pg.mkPen(theme.color("hairline")))
+            line.setZValue(-1)
         self._cursor.setPen(pg.mkPen(theme.color("text")))
         self._rectangles.setOpts(brush=pg.mkBrush(theme.color("accent")), pen=nothing)
 
@@ -173,18 +133,16 @@ class HistogramPlot:
         most = max(2, int(width / _PIXELS_PER_TICK))
         span = bars.high - bars.low
         bins = len(bars.counts)
-        self._values.setTicks(
-            [
-                [
-                    ((value - bars.low) / span * bins if span else bins / 2, text)
-                    for value in ticks(bars.low, bars.high, most)
-                    for text in (tick_text(value),)
-                ]
-            ]
-        )
-        self._counts.setTicks(
-            [[(bars.height_of(n), fmt.count(round(n))) for n in bars.count_ticks()]]
-        )
+        values = ticks(bars.low, bars.high, most)
+        places = ((v - bars.low) / span * bins if span else bins / 2 for v in values)
+        self._values.setTicks([list(zip(places, tick_texts(values), strict=True))])
+        counts = bars.count_ticks()
+        heights = [bars.height_of(count) for count in counts]
+        texts = [fmt.count(round(count)) for count in counts]
+        self._counts.setTicks([list(zip(heights, texts, strict=True))])
+        for line, height in zip_longest(self._grid, heights):
+            line.setVisible(height is not None)
+            line.setValue(height or 0.0)
 
     def show_cursor(self, number: int | None) -> None:
         """Marks a bin with a line; None marks none."""

@@ -87,6 +87,11 @@ class PictureViewer(Viewer):
         column.addLayout(picture, 1)
         column.addLayout(foot)
 
+    @property
+    def is_ready(self) -> bool:
+        """Overridden: the histogram is made over several turns."""
+        return self.histogram.is_ready
+
     @staticmethod
     def fitness(details: Details) -> int:
         """Arrays, best of all."""

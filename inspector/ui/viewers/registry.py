@@ -1,26 +1,23 @@
-"""The viewers there are, in the order of their tabs."""
+"""Which viewers suit a node; the viewers themselves stand in `catalogue`."""
 
 from __future__ import annotations
 
 from inspector.engine.messages.viewing import Details
-from inspector.ui.viewers.numbers import NumbersViewer
-from inspector.ui.viewers.picture import PictureViewer
-from inspector.ui.viewers.summary import SummaryViewer
-from inspector.ui.viewers.text import TextViewer
 from inspector.ui.viewers.viewer import Viewer
 
-VIEWERS: tuple[type[Viewer], ...] = (
-    SummaryViewer,
-    PictureViewer,
-    NumbersViewer,
-    TextViewer,
-)
-"""Every viewer class; a new one is a line here."""
+
+def viewers() -> tuple[type[Viewer], ...]:
+    """Returns every viewer class in the order of the tabs."""
+    from inspector.ui.viewers.catalogue import (  # noqa: PLC0415 - imports numpy
+        VIEWERS,
+    )
+
+    return VIEWERS
 
 
 def fitting(details: Details) -> tuple[type[Viewer], ...]:
     """Returns the viewers that suit a node, in the order of their tabs."""
-    return tuple(kind for kind in VIEWERS if kind.fitness(details) > 0)
+    return tuple(kind for kind in viewers() if kind.fitness(details) > 0)
 
 
 def best(details: Details) -> type[Viewer] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
@@ -23,8 +24,16 @@ from inspector.ui.models.array_slice import ArraySlice
 from inspector.ui.theme import Theme
 from inspector.ui.viewers.number_field import NumberField
 
+_Row = tuple[QLabel, QSlider, NumberField, QLabel]
+"""Name of an axis, its slider, its number, its extent."""
+
 _ONE_AXIS = 1
+_PAIR_END = 8
 _NUMBER_WIDTH = 72
+_NARROW_NUMBER_WIDTH = 56
+_NARROW = 360
+"""Below this width two axes share a line, without sliders, when they fit; in pixels."""
+
 _SLIDER_LIMIT = 1 << 24
 """Positions a slider can tell apart; a longer axis has the number field alone."""
 
@@ -61,6 +70,7 @@ class SliceChooser(QWidget):
             line.addWidget(box)
             line.addSpacing(8)
         line.addStretch(1)
+        self._rows: list[_Row] = []
         self._sliders = QWidget(self)
         self._grid = QGridLayout(self._sliders)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -102,14 +112,37 @@ class SliceChooser(QWidget):
             self._rebuild_sliders()
 
     def _rebuild_sliders(self) -> None:
-        while item := self._grid.takeAt(0):
-            if widget := item.widget():
+        for parts in self._rows:
+            for widget in parts:
+                self._grid.removeWidget(widget)
+                widget.hide()
                 widget.deleteLater()
-        for row, axis in enumerate(self.slice.other_axes):
-            self._add_slider(row, axis)
-        self._sliders.setVisible(bool(self.slice.other_axes))
+        self._rows = [self._make_row(axis) for axis in self.slice.other_axes]
+        self._arrange()
+        self._sliders.setVisible(bool(self._rows))
 
-    def _add_slider(self, row: int, axis: int) -> None:
+    def _arrange(self) -> None:
+        """Places the rows: one to a line with its slider, or two without."""
+        paired = self.width() < _NARROW and self._pairs_fit()
+        for number, (caption, slider, field, total) in enumerate(self._rows):
+            row, first = divmod(number, 2) if paired else (number, 0)
+            slider.setVisible(not paired)
+            field.setFixedWidth(_NARROW_NUMBER_WIDTH if paired else _NUMBER_WIDTH)
+            for column, widget in enumerate((caption, slider, field, total)):
+                self._grid.addWidget(widget, row, 4 * first + column)
+        self._grid.setColumnStretch(1, 0 if paired else 1)
+        # What is left over goes behind the last of a pair.
+        self._grid.setColumnStretch(_PAIR_END, 1 if paired else 0)
+
+    def _pairs_fit(self) -> bool:
+        widths = [
+            caption.sizeHint().width() + total.sizeHint().width()
+            for caption, _, _, total in self._rows
+        ]
+        one = max(widths, default=0) + _NARROW_NUMBER_WIDTH + 3 * 8
+        return 2 * one <= self.width()
+
+    def _make_row(self, axis: int) -> _Row:
         extent = self.slice.shape[axis]
         caption = QLabel(f"axis {axis}", self._sliders)
         caption.setProperty("look", "small")
@@ -119,7 +152,6 @@ class SliceChooser(QWidget):
             last=extent - 1,
             number=self.slice.index[axis],
         )
-        number.setFixedWidth(_NUMBER_WIDTH)
         number.setObjectName(f"{self._name}.index{axis}")
         number.setAccessibleName(f"Index on axis {axis}")
         total = QLabel(f"of {extent:,}", self._sliders)
@@ -133,11 +165,7 @@ class SliceChooser(QWidget):
         slider.valueChanged.connect(number.set_number)
         number.number_changed.connect(partial(self._follow, slider))
         number.number_changed.connect(partial(self._on_index, axis))
-        self._grid.addWidget(caption, row, 0)
-        self._grid.addWidget(slider, row, 1)
-        self._grid.addWidget(number, row, 2)
-        self._grid.addWidget(total, row, 3)
-        self._grid.setColumnStretch(1, 1)
+        return caption, slider, number, total
 
     @staticmethod
     def _follow(slider: QSlider, position: int) -> None:
@@ -153,3 +181,10 @@ class SliceChooser(QWidget):
         if position != self.slice.index[axis]:
             self.slice = self.slice.with_index(axis, position)
             self.chosen.emit(self.slice)
+
+    # Qt overrides
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Overridden: one axis to a line, or two."""
+        super().resizeEvent(event)
+        self._arrange()

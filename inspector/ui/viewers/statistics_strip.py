@@ -178,6 +178,11 @@ class StatisticsStrip(QWidget):
         line = QHBoxLayout(page)
         line.setContentsMargins(0, 0, 0, 0)
         self._message.setWordWrap(True)
+        # Its text is two lines at most; what a label guesses before it knows its
+        # width would make the whole strip higher.
+        self._message.setSizePolicy(
+            QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored
+        )
         self._message.setObjectName("statisticsMessage")
         self._message.setAccessibleDescription("Why there are no statistics")
         self._button.setObjectName("statisticsButton")

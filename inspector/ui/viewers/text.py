@@ -14,12 +14,18 @@ from inspector.errors import ErrorInfo
 from inspector.ui import format as fmt
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
+from inspector.ui.tokens import SPACE
 from inspector.ui.viewers.viewer import Viewer
 from inspector.variables.dtypes import words_of
 from inspector.variables.leaf import EMPTY_KINDS, SCALAR_KINDS, Kind
 
 MOST_KEYS = 1024
 """Random keys whose words are shown at once."""
+
+_SHORT_TEXT = 60
+_SHORT_LINES = 2
+# Qt's own QWIDGETSIZE_MAX, which PySide does not export.
+_WIDGET_MAX = (1 << 24) - 1
 
 _EXPLANATIONS = {
     Kind.NONE: "None: a node of the pytree that holds nothing.",
@@ -78,7 +84,15 @@ class TextViewer(Viewer):
         self.button.setEnabled(details.ready)
         self.text.setVisible(kind in SCALAR_KINDS)
         self.text.setPlainText(details.literal)
+        self._fit_text()
         self.caption.setText(self._caption(details, kind))
+
+    def _fit_text(self) -> None:
+        """Makes the field as high as a short text; a long one takes the tab."""
+        text = self.text.toPlainText()
+        is_short = "\n" not in text and len(text) <= _SHORT_TEXT
+        lines = self.text.fontMetrics().lineSpacing() * _SHORT_LINES
+        self.text.setMaximumHeight(lines + 5 * SPACE if is_short else _WIDGET_MAX)
 
     @staticmethod
     def _caption(details: Details, kind: Kind) -> str:
@@ -122,10 +136,12 @@ class TextViewer(Viewer):
         if total > len(lines):
             lines.append(f"… the first {len(lines):,} of {total:,} keys")
         self.text.setPlainText("\n".join(lines))
+        self._fit_text()
         self.text.show()
 
     def _on_failure(self, error: ErrorInfo) -> None:
         self.text.setPlainText(error.text())
+        self._fit_text()
         self.text.show()
 
 

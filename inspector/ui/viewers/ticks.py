@@ -12,6 +12,7 @@ MINUS = "−"
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _MOST_PLAIN_DIGITS = 7
+_FEW_DIGITS, _MOST_DIGITS = 3, 17
 _SMALL = 1e-3
 
 
@@ -45,7 +46,21 @@ def _count(low: float, high: float, step: float) -> int:
 
 def tick_text(value: float) -> str:
     """Writes a round number: ``0.25``, ``−1e−5``, ``200``."""
-    return f"{value:.3g}".replace("-", MINUS).replace("e+0", "e").replace("e+", "e")
+    return _shortened(f"{value:.{_FEW_DIGITS}g}")
+
+
+def _shortened(text: str) -> str:
+    text = text.replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
+    return text.replace("-", MINUS)
+
+
+def tick_texts(values: tuple[float, ...]) -> tuple[str, ...]:
+    """Writes the numbers of one axis with as many digits as tell them apart."""
+    for digits in range(_FEW_DIGITS, _MOST_DIGITS + 1):
+        texts = tuple(_shortened(f"{value:.{digits}g}") for value in values)
+        if len(set(texts)) == len(values):
+            break
+    return texts
 
 
 def statistic_text(value: float | None, *, sampled: bool = False) -> str:

@@ -42,6 +42,11 @@ class Viewer(QWidget):
         self.setObjectName(f"viewer.{self.title.lower()}")
         self.setAccessibleName(self.title)
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether all of it is made; a picture of the window waits for that."""
+        return True
+
     @staticmethod
     def fitness(details: Details) -> int:
         """Returns how well the viewer suits a node; 0 means not at all."""

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector.engine.messages.document import Export, SetSeed, TargetInfo
@@ -89,7 +90,7 @@ def test_a_loss_has_to_be_agreed_to(qtbot: QtBot, tmp_path: Path) -> None:
     dialog.start()
     qtbot.waitUntil(dialog.lossy.isVisible)
     assert dialog.losses.toPlainText() == "tuples become dicts: a, b\nkeys: c"
-    assert not dialog.export_button.isEnabled()
+    assert not dialog.start_button.isEnabled()
     with qtbot.waitSignal(dialog.exported):
         QTest.keyClick(dialog.lossy, Qt.Key.Key_Space)
         QTest.keyClick(dialog.path, Qt.Key.Key_Return)
@@ -108,14 +109,11 @@ def test_a_recorded_module_runs_only_after_a_click(
     store.answers[Export] = answer
     dialog.start()
     qtbot.waitUntil(dialog.banner.isVisible)
-    buttons = [
-        button
-        for button in dialog.banner.children()
-        if button.objectName() == "errorAction"
-    ]
-    assert buttons[0].property("text") == "Run nets.py and export"
+    button = dialog.banner.findChild(QPushButton, "errorAction")
+    assert button is not None
+    assert button.text() == "Run nets.py and export"
     with qtbot.waitSignal(dialog.exported):
-        QTest.mouseClick(buttons[0], Qt.MouseButton.LeftButton)  # type: ignore[call-overload]  # a QPushButton
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
 def test_what_is_there_is_named(qtbot: QtBot, tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_an_error_of_the_persons_code_shows_line_hint_and_traceback(
     assert more is not None
     assert not more.isVisible()
     assert "Traceback" in more.toPlainText()
-    assert not dialog.load_button.isEnabled()
+    assert not dialog.start_button.isEnabled()
 
 
 def test_what_is_missing_in_the_form_is_named(qtbot: QtBot, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.ui.viewers.ticks import statistic_text, tick_text, ticks
+from inspector.ui.viewers.ticks import statistic_text, tick_text, tick_texts, ticks
 
 
 @given(low=st.floats(-1e30, 1e30), span=st.floats(1e-20, 1e30), most=st.integers(2, 12))
@@ -23,6 +23,12 @@ def test_ticks_are_round() -> None:
         "−0.4", "−0.2", "0", "0.2", "0.4",
     ]  # fmt: skip
     assert ticks(3.0, 3.0, 4) == (3.0,)
+
+
+def test_ticks_close_together_are_told_apart() -> None:
+    assert tick_texts((0.9999, 1.0, 1.0001)) == ("0.9999", "1", "1.0001")
+    assert tick_texts((-1e-5, 0.0, 1e-5)) == ("−1e−5", "0", "1e−5")
+    assert tick_texts((1.0,)) == ("1",)
 
 
 @pytest.mark.parametrize(
