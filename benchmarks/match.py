@@ -6,8 +6,10 @@ hand: flatten both trees and compare shapes and dtypes under equal names.
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from benchmarks import generate
 from benchmarks.figures import Figure, Reference
@@ -22,9 +24,25 @@ from inspector.variables.value import Stored
 HOVER_S = 0.05
 """A plan is made while the mouse hovers."""
 
+_THRESHOLDS = (50_000, 20, 50)
+
 
 def run(place: Workplace) -> Iterator[Figure]:
     """Plans between equal trees and between trees whose names differ at the top."""
+    with _collector_of_the_store():
+        yield from _plans(place)
+
+
+@contextmanager
+def _collector_of_the_store() -> Iterator[None]:
+    """Lets Python look for cycles as seldom as the store process does."""
+    before = gc.get_threshold()
+    gc.set_threshold(*_THRESHOLDS)
+    yield
+    gc.set_threshold(*before)
+
+
+def _plans(place: Workplace) -> Iterator[Figure]:
     leaves = place.size(10_000, 1_000)
     runs = place.size(10, 3)
     shapes = generate.layers(leaves)

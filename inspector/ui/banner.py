@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -67,6 +67,7 @@ class Banner(QFrame):
         self.setObjectName(name)
         self.setProperty("look", kind)
         self._theme, self._kind = theme, kind
+        self._is_closable = True
         self._icon = QLabel(self)
         self._icon.setFixedWidth(_ICON_SIZE)
         self.message = self._make_label("errorMessage", "What happened")
@@ -146,6 +147,7 @@ class Banner(QFrame):
 
     def set_closable(self, *, closable: bool) -> None:
         """Decides whether the person can put the message away."""
+        self._is_closable = closable
         self._close.setVisible(closable)
 
     def dismiss(self) -> None:
@@ -248,6 +250,15 @@ class Banner(QFrame):
         self._icon.setPixmap(drawing.pixmap(_ICON_SIZE, _ICON_SIZE))
         self._copy.setIcon(icon("copy", self._theme, "secondary"))
         self._close.setIcon(icon("close", self._theme, "secondary"))
+
+    # Overrides of Qt.
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape puts the message away while one of its buttons has the focus."""
+        if event.key() == Qt.Key.Key_Escape and self._is_closable:
+            self.dismiss()
+        else:
+            super().keyPressEvent(event)
 
 
 class ErrorBanner(Banner):

@@ -44,6 +44,8 @@ class BannerStack(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._content.installEventFilter(self)
+        self._is_new = False
+        self.verticalScrollBar().rangeChanged.connect(self._on_range)
         self.hide()
 
     def show_message(self, reason: str, text: str, kind: str = "banner") -> Banner:
@@ -55,6 +57,7 @@ class BannerStack(QScrollArea):
         banner.destroyed.connect(self._on_gone)
         self._banners[reason] = banner
         self._column.addWidget(banner)
+        self._is_new = True
         self.show()
         self._fit()
         return banner
@@ -91,6 +94,12 @@ class BannerStack(QScrollArea):
         wanted = self._column.totalHeightForWidth(self.viewport().width())
         # A layout without anything in it wants -1.
         self.setFixedHeight(max(0, min(wanted, max(most, _LEAST_HEIGHT))))
+
+    def _on_range(self, _least: int, most: int) -> None:
+        """Brings the newest message into view, once it has its height."""
+        if self._is_new:
+            self._is_new = False
+            self.verticalScrollBar().setValue(most)
 
     def _on_gone(self) -> None:
         self._banners = {

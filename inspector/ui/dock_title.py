@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from inspector.ui.icons import icon
 from inspector.ui.theme import Theme
 from inspector.ui.tokens import SPACE
+from inspector.ui.viewers.elided_label import ElidedLabel
 
 HEIGHT = 7 * SPACE
 """Height of a title, in pixels."""
@@ -36,9 +37,8 @@ class DockTitle(QWidget):
         self._theme = theme
         self._caption = QLabel(caption.upper(), self)
         self._caption.setProperty("look", "caption")
-        self._subtitle = QLabel(self)
+        self._subtitle = ElidedLabel(self)
         self._subtitle.setProperty("look", "secondary")
-        self._subtitle.setTextFormat(Qt.TextFormat.PlainText)
         self._close: QToolButton | None = None
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(2 * SPACE, 0, 2 * SPACE, 0)
@@ -49,8 +49,7 @@ class DockTitle(QWidget):
 
     def set_subtitle(self, text: str) -> None:
         """Says what the panel shows."""
-        self._subtitle.setText(text)
-        self._subtitle.setToolTip(text)
+        self._subtitle.show_text(text)
 
     def add_end(self, widget: QWidget) -> None:
         """Puts a widget at the right end."""

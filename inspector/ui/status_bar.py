@@ -6,13 +6,14 @@ half a second at least, so quick jobs do not flicker. On the window's thread.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QStatusBar, QWidget
 
 from inspector.engine.messages.document import Changes, EngineStatus
 from inspector.ui.store_client import Activity, StoreClient
 from inspector.ui.theme import Theme
 from inspector.ui.tokens import SPACE
+from inspector.ui.viewers.elided_label import ElidedLabel
 
 SHOW_AFTER_MS = 500
 """A job shorter than this shows no progress."""
@@ -24,6 +25,7 @@ MESSAGE_MS = 8000
 """How long a message stays."""
 
 _BAR_STEPS = 1000
+_ACTIVITY_WIDTH = 260
 
 
 class StatusBar(QStatusBar):
@@ -46,18 +48,17 @@ class StatusBar(QStatusBar):
 
     def say(self, text: str) -> None:
         """Shows a message for a while."""
-        self.message.setText(text)
-        self.message.setToolTip(text)
+        self.message.show_text(text)
         self._message_timer.start()
 
     def hold(self, text: str) -> None:
         """Shows a message until the next one, e.g. while something hovers."""
         self._message_timer.stop()
-        self.message.setText(text)
-        self.message.setToolTip(text)
+        self.message.show_text(text)
 
     def _make_widgets(self) -> None:
-        self.message = QLabel(self)
+        # A long sentence is cut; a plain label would widen the window.
+        self.message = ElidedLabel(self, mode=Qt.TextElideMode.ElideRight)
         self.message.setObjectName("statusMessage")
         # Its name is its text; a name of its own would hide it from a screen reader.
         self.message.setAccessibleDescription("Last message")
@@ -82,7 +83,9 @@ class StatusBar(QStatusBar):
         for widget in (self.activity, self.progress, self.cancel, self.engines):
             self.addPermanentWidget(widget)
         self._set_shown(shown=False)
-        self._message_timer = self._timer(MESSAGE_MS, self.message.clear)
+        self._message_timer = self._timer(
+            MESSAGE_MS, lambda: self.message.show_text("")
+        )
 
     def _timer(self, interval_ms: int, action: object) -> QTimer:
         timer = QTimer(self)
@@ -123,7 +126,13 @@ class StatusBar(QStatusBar):
 
     def _draw(self, current: Activity) -> None:
         more = len(self._client.activities) - 1
-        self.activity.setText(current.text + (f" (+{more})" if more else ""))
+        text = current.text + (f" (+{more})" if more else "")
+        self.activity.setToolTip(text)
+        self.activity.setText(
+            self.activity.fontMetrics().elidedText(
+                text, Qt.TextElideMode.ElideMiddle, _ACTIVITY_WIDTH
+            )
+        )
         if current.total:
             self.progress.setRange(0, _BAR_STEPS)
             self.progress.setValue(int(_BAR_STEPS * current.done / current.total))

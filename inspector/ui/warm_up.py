@@ -1,20 +1,39 @@
 """Imports what the window needs next while nobody waits for it.
 
 The first picture needs neither numpy nor pyqtgraph, nor any dialog. Once the store
-is on its way they are imported on a thread, so that the first click on a leaf finds
-them there. On the window's thread; made by the composition root.
+is on its way they are imported, so that the first click on a leaf finds them there:
+numpy and pyqtgraph on a thread; our own modules, whose import makes Qt classes and
+takes some milliseconds each, on the window's thread, one in each turn of the event
+loop. Made by the composition root.
 """
 
 from __future__ import annotations
 
 import gc
+import importlib
+from collections.abc import Iterator
 
 from PySide6.QtCore import QObject, QTimer
 
 from inspector.ui.importer import Importer
 from inspector.ui.store_client import StoreClient
+from inspector.ui.turns import Turns
+from inspector.ui.viewers.pyqtgraph_loader import PyqtgraphLoader
 
-_FIRST = ("inspector.ui.viewers.catalogue",)
+_NUMBERS = ("numpy", "ml_dtypes")
+
+# Each after what it imports, so that no turn imports two of them.
+_VIEWERS = (
+    "inspector.ui.models.number_text",
+    "inspector.ui.models.array_model",
+    "inspector.ui.viewers.colour_maps",
+    "inspector.ui.viewers.array_table",
+    "inspector.ui.viewers.numbers",
+    "inspector.ui.viewers.picture",
+    "inspector.ui.viewers.summary",
+    "inspector.ui.viewers.text",
+    "inspector.ui.viewers.catalogue",
+)
 _LATER = (
     "inspector.ui.viewers.histogram_plot",
     "inspector.ui.palette",
@@ -23,47 +42,65 @@ _LATER = (
     "inspector.ui.dialogs.cast",
     "inspector.ui.dialogs.fill",
 )
-"""What waits until the store has listed what was opened, which needs the processor."""
 
 _PATIENCE_MS = 1000
 
 
 class WarmUp(QObject):
-    """Imports in two helpings, after the client's store was started."""
+    """Imports once, after the client's store was started.
+
+    What plots and dialogs need waits until the store has listed what was opened,
+    which needs the processor more, or for a second.
+
+    Attributes:
+        is_over: Whether everything was imported.
+    """
 
     def __init__(self, client: StoreClient, parent: QObject) -> None:
         """Waits for the store."""
         super().__init__(parent)
+        self.is_over = False
         self._client = client
-        self._first = Importer(_FIRST, self)
-        self._later = Importer(_LATER, self)
+        self._turns = Turns(self)
+        self._numbers = Importer(_NUMBERS, self)
+        self._numbers.finished.connect(self._on_numbers)
+        self._plots = PyqtgraphLoader(self)
+        self._plots.ready.connect(self._on_plots)
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(_PATIENCE_MS)
-        self._patience.timeout.connect(self._go_on)
-        self._first.finished.connect(self._wait)
-        self._later.finished.connect(_settle)
-        client.started.connect(self._begin)
+        self._patience.timeout.connect(self._on_patience_over)
+        client.started.connect(self._on_started)
 
-    def _begin(self) -> None:
-        self._client.started.disconnect(self._begin)
-        self._first.start()
+    def _on_started(self) -> None:
+        self._client.started.disconnect(self._on_started)
+        self._numbers.start()
 
-    def _wait(self) -> None:
-        self._client.idle.connect(self._go_on)
+    def _on_numbers(self) -> None:
+        self._turns.run(self._import_viewers())
+
+    def _import_viewers(self) -> Iterator[None]:
+        yield from _imports(_VIEWERS)
+        self._client.idle.connect(self._on_patience_over)
         self._patience.start()
-        if not self._client.open_requests:
-            self._go_on()
 
-    def _go_on(self) -> None:
-        self._client.idle.disconnect(self._go_on)
+    def _on_patience_over(self) -> None:
+        self._client.idle.disconnect(self._on_patience_over)
         self._patience.stop()
-        self._later.start()
+        self._plots.start()
+
+    def _on_plots(self) -> None:
+        self._turns.run(self._finish())
+
+    def _finish(self) -> Iterator[None]:
+        yield from _imports(_LATER)
+        # A full garbage collection looks at every object, 20 ms and more for the
+        # modules alone; these stay until the end anyway.
+        gc.freeze()
+        self.is_over = True
 
 
-def _settle() -> None:
-    """Spares later garbage collections what stays until the end anyway.
-
-    A full collection looks at every object: 20 ms and more for the modules alone.
-    """
-    gc.freeze()
+def _imports(names: tuple[str, ...]) -> Iterator[None]:
+    for name in names:
+        importlib.import_module(name)
+        yield

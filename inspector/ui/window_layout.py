@@ -111,12 +111,15 @@ def make_center(
 ) -> QWidget:
     """Returns the middle of the window: messages, title and panel of the target."""
     center = QWidget(parent)
+    framed = QVBoxLayout()
+    framed.setSpacing(0)
+    framed.addWidget(title)
+    framed.addWidget(panel, 1)
     column = QVBoxLayout(center)
     column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(0)
+    column.setSpacing(SPACE)
     column.addWidget(banners)
-    column.addWidget(title)
-    column.addWidget(panel, 1)
+    column.addLayout(framed, 1)
     return center
 
 

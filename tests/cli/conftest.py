@@ -5,10 +5,14 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from inspector.cli.run import run
 from inspector.cli.store import StoreSession
+from inspector.engine.messages import document
+from inspector.engine.messages.module import ModuleSpec
+from tests.cli import nets
 from tests.cli.verbs import Result, Verb
 
 
@@ -31,8 +35,16 @@ def verb(
 
 @pytest.fixture(scope="session")
 def _shared_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreSession]:
+    """One store for many tests, its reader, model and spare started beforehand.
+
+    What a test starts and leaves behind is an error (`tests.conftest`).
+    """
     folder = tmp_path_factory.mktemp("shared")
+    np.savez(folder / "w.npz", w=np.ones(1))
+    net = ModuleSpec(f"{nets.__file__}:Recurrent", inputs=("float32[1,2,3]",))
     with StoreSession(state_dir=str(folder)) as store:
+        store.open_source(str(folder / "w.npz"))
+        store.ask(document.LoadTarget(net))
         yield store
 
 

@@ -81,7 +81,8 @@ class Recurrent(nn.Module):
 
     @nn.compact
     def __call__(self, x: jax.Array) -> jax.Array:
-        return nn.RNN(nn.LSTMCell(5), name="rnn")(x)
+        out: jax.Array = nn.RNN(nn.LSTMCell(5), name="rnn")(x)  # type: ignore[assignment]  # no carry asked for
+        return out
 
 
 class Headed(nn.Module):
@@ -97,7 +98,8 @@ class Headed(nn.Module):
         return self.head(self.features(x))
 
     def features(self, x: jax.Array) -> jax.Array:
-        return self.backbone(x)
+        out: jax.Array = self.backbone(x)
+        return out
 
 
 class Nested(nn.Module):

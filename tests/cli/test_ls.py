@@ -103,8 +103,18 @@ def test_names_with_digits_sort_by_number(quick_verb: Verb, tmp_path: Path) -> N
     assert table[-1] == "5 leaves, 45 parameters, 180 B"
 
 
+def test_a_name_of_more_digits_than_a_number_may_have_is_a_name(
+    quick_verb: Verb, tmp_path: Path
+) -> None:
+    names = ["8" * 5000, "9" * 5000]
+    write(tmp_path / "w.msgpack", dict.fromkeys(names, 1))
+    assert paths(quick_verb, "w.msgpack") == names
+    refused = quick_verb("ls", f"w.msgpack::{'7' * 5000}")
+    refused.refused("There is no key path 777")
+
+
 def test_a_path_may_be_given_in_every_way(
-    quick_verb: Verb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    verb: Verb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     whole = ["params/layer_1/kernel"]
@@ -115,7 +125,7 @@ def test_a_path_may_be_given_in_every_way(
         "~/mit Leerzeichen ä/ö.msgpack",
         str(file),
     ):
-        document = quick_verb("ls", given, "--json").json
+        document = verb("ls", given, "--json").json
         assert document["path"] == str(file)
         assert [leaf["path"] for leaf in document["leaves"]] == whole
 

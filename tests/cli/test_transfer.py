@@ -55,8 +55,8 @@ class Case:
         x = jax.random.normal(jax.random.key(3), self.shape)
         module = self.module()
         expected = jax.jit(self.net.apply)(variables, x)
-        apply = jax.jit(lambda v, x: module.apply(v, x, method="features"))
-        np.testing.assert_array_equal(apply(restored, x), expected)
+        features = jax.jit(lambda tree, x: module.apply(tree, x, method="features"))
+        np.testing.assert_array_equal(features(restored, x), expected)
         initial = _flat(module.init(jax.random.key(0), jnp.zeros(self.shape)))
         found = _flat(restored)
         assert found.keys() == initial.keys()
@@ -229,12 +229,12 @@ def test_a_transfer_of_nothing_writes_nothing(verb: Verb, tmp_path: Path) -> Non
 
 
 def test_shapes_and_dtypes_that_differ_are_told_and_skipped(
-    verb: Verb, tmp_path: Path
+    quick_verb: Verb, tmp_path: Path
 ) -> None:
     (tmp_path / "net.py").write_text(LAYERS)
     source = write_layers(tmp_path)
     head = ("transfer", source, "--model", "net.py:Net")
-    document = verb(*head, "--input", "float32[1,5]", "--json").json
+    document = quick_verb(*head, "--input", "float32[1,5]", "--json").json
     assert document["summary"] == {
         "exact": 2,
         "converted": 0,
@@ -252,7 +252,7 @@ def test_shapes_and_dtypes_that_differ_are_told_and_skipped(
         assert row["target_keys"][1] == "a/b"
 
     cast = ("--kwargs", '{"dtype": "bfloat16"}', "--input", "float32[1,3]")
-    document = verb(*head, *cast, "--out", "cast.msgpack", "--json").json
+    document = quick_verb(*head, *cast, "--json").json
     rows = [row for row in document["rows"] if row["verdict"] == "converted"]
     assert len(rows) == 3
     for row in rows:

@@ -20,7 +20,7 @@ import gi  # type: ignore[import-not-found]  # of the system's Python
 
 gi.require_version("Atspi", "2.0")
 # GLib's errors are how libatspi says that a widget or a program is gone.
-from gi.repository import Atspi, GLib  # type: ignore[import-not-found]  # noqa: E402 - as above
+from gi.repository import Atspi, GLib  # type: ignore[import-not-found]  # noqa: E402 - the version is chosen first
 
 T = TypeVar("T")
 

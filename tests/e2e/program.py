@@ -172,13 +172,13 @@ class Program:
         return "\n".join(widget.said for widget in widgets if widget.said)
 
     def wait_said(self, *parts: str, timeout_s: float = DEADLINE_S) -> str:
-        """Waits until the program shows all of the texts."""
-        return wait_for(
-            lambda: text if all(p in (text := self.said()) for p in parts) else "",
-            f"the texts {parts}",
-            timeout_s=timeout_s,
-            seen=self.said,
-        )
+        """Waits until the program shows all of the texts; returns all it shows."""
+
+        def look() -> str:
+            text = self.said()
+            return text if all(part in text for part in parts) else ""
+
+        return wait_for(look, f"the texts {parts}", timeout_s=timeout_s, seen=self.said)
 
     def output(self) -> str:
         """Returns what the program wrote to its standard output and error."""

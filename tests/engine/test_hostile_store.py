@@ -14,6 +14,7 @@ from pathlib import Path
 
 import flax.serialization
 import numpy as np
+import orbax.checkpoint as ocp
 import psutil
 import pytest
 import tensorstore
@@ -315,10 +316,15 @@ def test_a_chunk_beyond_the_readers_memory_is_an_error_with_its_leaf(
     tmp_path: Path,
 ) -> None:
     path = write_orbax(tmp_path / "bomb", {"huge": CHUNK_BYTES // 4, "small": 3})
+    with ocp.StandardCheckpointer() as checkpointer:
+        checkpointer.save(tmp_path / "ocdbt", {"w": np.ones(3, np.float32)})
     limited = [sys.executable, "-c", LIMITED, str(LIMIT_BYTES)]
     store = EngineClient([*limited, *engine_command("store")], name="store")
     try:
         store.call(document.Begin(str(tmp_path / "state"), "", True), timeout=60)
+        # Small metadata reserve no memory for the largest that would be believed.
+        ocdbt = open_source(store, tmp_path / "ocdbt")
+        assert statistics(store, ocdbt, ("w",)).total == 3.0
         source = open_source(store, path)
         with pytest.raises(RemoteError) as caught:
             statistics(store, source, ("huge",))

@@ -208,7 +208,8 @@ def test_recorded_module_is_imported_only_after_a_click(
     banner = window.target.banners.get("unloaded")
     assert banner is not None
     assert banner.text == (
-        "This recipe's module has not been imported. It will run /code/net.py."
+        "This recipe's module has not been imported."
+        " Loading it runs the code of /code/net.py."
     )
     assert store.of(LoadRecorded) == []
     button = window.findChild(QPushButton, "loadRecordedModule")

@@ -7,6 +7,7 @@ needs an answer: something the format cannot say, a source that changed, an erro
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -318,8 +319,9 @@ class ExportDialog(TaskDialog):
             self._ask_about_losses(error)
             return
         if error.kind == "ModuleNotImportedError":
+            # It is a question; where the store asked it from is of no use here.
             self.banner.show_error(
-                error,
+                replace(error, traceback=""),
                 action=f"Run {Path(error.where).name} and export",
                 on_action=self._on_run_allowed,
             )

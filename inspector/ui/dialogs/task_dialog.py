@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from inspector.ui.banner import ErrorBanner
@@ -94,6 +95,21 @@ class TaskDialog(QDialog):
         self.status.setText("")
         self.progress.stop()
         self.start_button.setEnabled(True)
+
+    # Overrides of Qt.
+
+    def event(self, event: QEvent) -> bool:
+        """Grows with what is said: a layout alone would cut wrapped sentences."""
+        # Asked first: another event may be the one that deletes the dialog.
+        is_layout = event.type() == QEvent.Type.LayoutRequest
+        handled = super().event(event)
+        layout = self.layout() if is_layout else None
+        if layout is not None:
+            wanted = layout.totalHeightForWidth(self.width())
+            room = self.screen().availableSize().height()
+            if self.height() < wanted <= room:
+                self.resize(self.width(), wanted)
+        return handled
 
 
 def name_widgets(entries: Iterable[tuple[QWidget, str, str]]) -> None:

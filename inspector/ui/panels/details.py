@@ -230,7 +230,8 @@ class DetailsPanel(QWidget):
             elif best is not None:
                 self.tabs.setCurrentIndex(kinds.index(best))
         self._is_arranging = False
-        self.tabs.setVisible(bool(wanted))
+        # Numbers that have not been made yet leave nothing to look at.
+        self.tabs.setVisible(bool(wanted) and (details.ready or not details.has_numbers))
 
     def _page(self, kind: type[Viewer]) -> _Page:
         if kind not in self._pages:

@@ -228,7 +228,8 @@ def _sizes(details: Details, *, exact: bool) -> list[str]:
     if row.kind in set(Container):
         parts.append("1 leaf" if row.leaves == 1 else f"{count(row.leaves)} leaves")
     if row.parameters or row.dtype:
-        parts.append(f"{count(row.parameters)} params")
+        word = "param" if row.parameters == 1 else "params"
+        parts.append(f"{count(row.parameters)} {word}")
         parts.append(size(row.nbytes))
     if details.stored_bytes and details.stored_bytes != row.nbytes:
         parts.append(f"{size(details.stored_bytes)} in the file")

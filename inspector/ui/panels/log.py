@@ -128,7 +128,8 @@ class LogPanel(QWidget):
         view.verticalHeader().hide()
         view.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
         header = view.horizontalHeader()
-        header.setHighlightSections(False)
+        # Time, level and sentence need no names, and a low window has no room for it.
+        header.hide()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.resizeSection(0, 76)
         header.resizeSection(1, 72)

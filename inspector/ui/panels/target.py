@@ -144,7 +144,8 @@ class TargetPanel(TreePanel):
         file = info.file or info.spec
         banner = self.banners.show_message(
             "unloaded",
-            f"This recipe's module has not been imported. It will run {file}.",
+            "This recipe's module has not been imported."
+            f" Loading it runs the code of {file}.",
         )
         banner.add_button(
             "Load module",

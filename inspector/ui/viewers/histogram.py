@@ -17,17 +17,14 @@ from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWi
 from inspector.engine.messages.reading import StatisticsReply
 from inspector.errors import ErrorInfo
 from inspector.ui import format as fmt
-from inspector.ui.importer import Importer
 from inspector.ui.theme import Theme
 from inspector.ui.turns import Turns
 from inspector.ui.viewers.histogram_bars import Bars
+from inspector.ui.viewers.pyqtgraph_loader import PyqtgraphLoader
 from inspector.ui.viewers.ticks import tick_text
 
 if TYPE_CHECKING:
     from inspector.ui.viewers.histogram_plot import HistogramPlot
-
-PLOT_MODULE = "inspector.ui.viewers.histogram_plot"
-"""What draws the histogram; takes long to import."""
 
 _HEIGHT = 108
 _LARGE_SPREAD = 50
@@ -68,10 +65,10 @@ class Histogram(QWidget):
         self._column = QVBoxLayout(self)
         self._lay_out()
         self._turns = Turns(self)
-        self._importer = Importer((PLOT_MODULE,), self)
-        self._importer.finished.connect(self._on_imported)
-        self._importer.failed.connect(self._on_failed)
-        self._importer.start()
+        self._loader = PyqtgraphLoader(self)
+        self._loader.ready.connect(self._on_ready)
+        self._loader.failed.connect(self._on_failed)
+        self._loader.start()
         theme.changed.connect(self._on_theme)
 
     def _lay_out(self) -> None:
@@ -174,7 +171,7 @@ class Histogram(QWidget):
         self._draw()
         self.drawn.emit()
 
-    def _on_imported(self) -> None:
+    def _on_ready(self) -> None:
         self._turns.run(self._build())
 
     def _on_failed(self, error: ErrorInfo) -> None:

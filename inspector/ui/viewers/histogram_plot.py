@@ -1,7 +1,7 @@
 """The histogram's picture, drawn by pyqtgraph.
 
 Imports pyqtgraph, which takes up to half a second: only `histogram.Histogram` uses
-this module, after an `importer.Importer` has imported it on a thread. The plot is
+this module, after a `pyqtgraph_loader.PyqtgraphLoader` has seen to that. The plot is
 put together from pyqtgraph's parts in steps, since all of them in one go, or its
 `PlotItem` with the menus that nobody needs here, hold the window for over 50 ms. It
 draws what it is told; mouse and keyboard belong to the histogram.

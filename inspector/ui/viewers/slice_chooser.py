@@ -30,7 +30,7 @@ _Row = tuple[QLabel, QSlider, NumberField, QLabel]
 _ONE_AXIS = 1
 _PAIR_END = 8
 _NUMBER_WIDTH = 72
-_NARROW_NUMBER_WIDTH = 56
+_NARROW_NUMBER_WIDTH = 48
 _NARROW = 360
 """Below this width two axes share a line, without sliders, when they fit; in pixels."""
 
