@@ -21,6 +21,9 @@ TERM_S = 0.5
 
 _TAIL_LINES = 3
 
+CLOSED = "EngineClosedError"
+"""Kind of the end that this side asked for; no news to anybody."""
+
 
 def start_process(
     command: Sequence[str], name: str, env: Mapping[str, str] | None
@@ -117,7 +120,7 @@ def describe_end(
         asked: Whether this side ended it.
     """
     if asked:
-        return ErrorInfo("EngineClosedError", f"The {name} was ended.")
+        return ErrorInfo(CLOSED, f"The {name} was ended.")
     if status < 0:
         how = f"was killed by {_signal_name(-status)}"
     else:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from inspector.engine.client import EngineClient
+from inspector.engine.client_process import CLOSED
 from inspector.engine.launch_python import probe_python
 from inspector.engine.messages import module, reading
 from inspector.engine.messages.document import EngineStatus, Notice
@@ -52,10 +53,24 @@ class AsyncEngine:
         ended: How it ended; None while it lives.
     """
 
-    def __init__(self, start: StartEngine, on_event: Notify) -> None:
-        """Starts the process."""
+    def __init__(
+        self,
+        start: StartEngine,
+        on_event: Notify,
+        on_ended: Callable[[ErrorInfo], None] = lambda _: None,
+    ) -> None:
+        """Starts the process.
+
+        Args:
+            start: Starts it.
+            on_event: Is given every event's body, on the loop.
+            on_ended: Is told on the loop when it ends by itself while nothing is
+                asked of it; a request says such an end to whoever asked.
+        """
         self._loop = asyncio.get_running_loop()
         self._on_event = on_event
+        self._on_ended = on_ended
+        self._asked = 0
         self.ended: ErrorInfo | None = None
         self._client = start(self._event_came, self._closed_came)
 
@@ -91,6 +106,7 @@ class AsyncEngine:
             ),
             on_progress=report,
         )
+        self._asked += 1
         try:
             return await future
         except asyncio.CancelledError:
@@ -103,6 +119,8 @@ class AsyncEngine:
             # must not be given the dead process.
             self.ended = self._client.closed
             raise EngineEndedError(error.error) from None
+        finally:
+            self._asked -= 1
 
     async def close(self) -> None:
         """Ends the process, gently first; waits beside the loop."""
@@ -117,7 +135,10 @@ class AsyncEngine:
 
     def _closed_came(self, error: ErrorInfo) -> None:
         def mark() -> None:
+            is_news = self.ended is None and not self._asked
             self.ended = error
+            if is_news and error.kind != CLOSED:
+                self._on_ended(error)
 
         self._loop.call_soon_threadsafe(mark)
 
@@ -203,8 +224,12 @@ class ReaderSupervisor:
             if self._engine is not None:
                 text = "The reader ended and was started again."
                 self._notify(EngineStatus("reader", "starting", text))
-            self._engine = AsyncEngine(self._start, self._notify)
+            self._engine = AsyncEngine(self._start, self._notify, self._ended_idle)
         return self._engine
+
+    def _ended_idle(self, error: ErrorInfo) -> None:
+        text = f"{error.message} It is started again when it is needed."
+        self._notify(EngineStatus("reader", "ended", text))
 
     async def close(self) -> None:
         """Ends the reader."""
@@ -353,13 +378,24 @@ class ModelSupervisor:
                 self._engine = engine
                 return engine
         self._notify(EngineStatus("model", "starting"))
-        self._engine = AsyncEngine(self._start(self.python), self._notify)
+        self._engine = self._new(self._notify)
         return self._engine
+
+    def _new(self, on_event: Notify) -> AsyncEngine:
+        """Starts a model; its end while nothing is asked of it is told."""
+
+        def ended(error: ErrorInfo) -> None:
+            if engine is self._engine:
+                text = f"{error.message} Another one takes over when it is needed."
+                self._notify(EngineStatus("model", "ended", text))
+
+        engine = AsyncEngine(self._start(self.python), on_event, ended)
+        return engine
 
     def _warm(self) -> None:
         """Starts a spare: jax and flax imported, no backend, nothing loaded."""
         if self._spare is None or self._spare.ended is not None:
-            self._spare = AsyncEngine(self._start(self.python), lambda _: None)
+            self._spare = self._new(lambda _: None)
 
     async def close(self) -> None:
         """Ends the model and its spare."""

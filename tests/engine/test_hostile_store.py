@@ -42,11 +42,11 @@ class Net(nn.Module):
         return nn.Dense(3)(x)
 """
 
-ENDLESS = """
-import pathlib, time
-pathlib.Path(__file__).with_name("began").touch()
-time.sleep(1e9)
-"""
+ENDLESS = (
+    "import pathlib, time\n"
+    "pathlib.Path(__file__).with_name('began').touch()\n"
+    "time.sleep(1e9)\n"
+)
 
 
 @pytest.fixture

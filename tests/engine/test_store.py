@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from inspector import resources
@@ -424,3 +425,30 @@ def test_a_source_that_ended_the_reader_comes_back_closed(tmp_path: Path) -> Non
     assert isinstance(info, document.DocumentInfo)
     assert (info.sources[0].leaves, info.sources[0].incomplete) == (1, "")
     store.client.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the reader in /proc")
+def test_the_death_of_an_idle_reader_is_told_and_the_next_request_works(
+    tmp_path: Path,
+) -> None:
+    events: list[object] = []
+    told = threading.Event()
+
+    def on_event(event: object) -> None:
+        events.append(event)
+        if isinstance(event, document.EngineStatus) and event.state == "ended":
+            told.set()
+
+    client = launch_store(on_event=on_event)
+    client.call(document.Begin(str(tmp_path), private=True), timeout=60)
+    sample = document.OpenSource(str(resources.path("sample/digits")))
+    client.call(sample, timeout=60)
+    (reader,) = [
+        child.pid
+        for child in psutil.Process(client.pid).children()
+        if "reader" in child.cmdline()
+    ]
+    os.kill(reader, signal.SIGKILL)
+    assert told.wait(60)
+    assert isinstance(client.call(sample, timeout=60), document.SourceInfo)
+    client.close()
