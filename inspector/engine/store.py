@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from inspector.engine.connection import Connection, Job
 from inspector.engine.messages import document
 from inspector.engine.pipe import Pipes
-from inspector.engine.store_engines import OnProgress
+from inspector.engine.store_engines import CLEAR_AWAY_S, OnProgress
 from inspector.engine.store_session import Session
 from inspector.errors import CancelledError, EngineError
 
@@ -69,8 +69,12 @@ class StoreService:
         asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
 
     async def _close(self) -> None:
-        for task in self._tasks:
+        tasks = list(self._tasks)
+        for task in tasks:
             task.cancel()
+        if tasks:
+            # So that each has sent its Cancel before the engines are ended.
+            await asyncio.wait(tasks, timeout=CLEAR_AWAY_S)
         if self._session is not None:
             await self._session.close()
 

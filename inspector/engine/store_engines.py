@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 from inspector.engine.client import EngineClient
@@ -27,6 +28,9 @@ from inspector.engine.store_ends import (
 from inspector.errors import CancelledError, ErrorInfo, RemoteError
 from inspector.variables.path import join
 from inspector.variables.value import Stored, innermost
+
+CLEAR_AWAY_S = 1.0
+"""Time that cancelled requests have before their engine is ended."""
 
 OnProgress = Callable[[int, int, str], None]
 """Takes (done, total, text)."""
@@ -71,6 +75,9 @@ class AsyncEngine:
         self._on_event = on_event
         self._on_ended = on_ended
         self._asked = 0
+        self._unanswered = 0
+        self._answered = asyncio.Event()
+        self._answered.set()
         self.ended: ErrorInfo | None = None
         self._client = start(self._event_came, self._closed_came)
 
@@ -87,6 +94,9 @@ class AsyncEngine:
 
         def settle(settled: Callable[[], None]) -> None:
             def on_loop() -> None:
+                self._unanswered -= 1
+                if not self._unanswered:
+                    self._answered.set()
                 if not future.done():
                     settled()
 
@@ -98,6 +108,8 @@ class AsyncEngine:
                     progress, message.done, message.total, message.text
                 )
 
+        self._unanswered += 1
+        self._answered.clear()
         ticket = self._client.request(
             body,
             on_reply=lambda reply: settle(lambda: future.set_result(reply)),
@@ -123,7 +135,14 @@ class AsyncEngine:
             self._asked -= 1
 
     async def close(self) -> None:
-        """Ends the process, gently first; waits beside the loop."""
+        """Ends the process, gently first; waits beside the loop.
+
+        What was cancelled has a moment to clear away what it began: an export its
+        partial file.
+        """
+        if self.ended is None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._answered.wait(), CLEAR_AWAY_S)
         await asyncio.to_thread(self._client.close)
 
     def kill(self) -> None:

@@ -145,7 +145,7 @@ class TreeState(QObject):
         if self._in_whole(place):
             self._want_below(node)
             return True
-        return node.is_root or (row is not None and _is_small(node))
+        return node.is_root or (row is not None and _is_shown_at_once(node))
 
     def _in_whole(self, place: Place) -> bool:
         tree, path = place
@@ -198,6 +198,15 @@ class TreeState(QObject):
 
     def _on_reset(self) -> None:
         self._wanted = None
+
+
+def _is_aside(path: TreePath) -> bool:
+    """Whether a place is the optimizer's, which few look for and which is long."""
+    return bool(path) and str(path[0]).startswith(("opt_state", "optimizer"))
+
+
+def _is_shown_at_once(node: TreeNode) -> bool:
+    return _is_small(node) and not _is_aside(node.path)
 
 
 def _is_small(node: TreeNode) -> bool:
