@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import sys
 
+INTERRUPTED = 130
+"""Exit status after Ctrl+C."""
+
 
 def main(argv: list[str] | None = None) -> int:
     """Runs the program.
@@ -17,9 +20,18 @@ def main(argv: list[str] | None = None) -> int:
         argv: Arguments without the program's name; None takes those of the process.
 
     Returns:
-        Exit status: 0 done, 1 the request could not be met, 2 usage.
+        Exit status: 0 done, 1 the request could not be met, 2 usage, 130
+        interrupted.
     """
     arguments = sys.argv[1:] if argv is None else argv
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        # Ctrl+C while something is still imported; the verbs take it themselves.
+        return INTERRUPTED
+
+
+def _run(arguments: list[str]) -> int:
     if arguments[:2] == ["engine", "orbax-check"]:
         from inspector.formats import orbax_check_child  # noqa: PLC0415 - see above
 

@@ -2,8 +2,9 @@
 
 `run` is the program; `open_window` makes the same window in a test that owns the
 application. The order matters: settings (so that the first paint has the right theme
-and place), theme, client, window, first paint, and only then the store, so that the
-window is there before anything answers. Nothing here knows what a panel does.
+and place), theme, client, window, first paint. The store starts before all of that,
+beside it, and is listened to after the first paint. Nothing here knows what a panel
+does.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from inspector.ui.notices import Notices
 from inspector.ui.screenshot import Screenshot
 from inspector.ui.startup import Startup, Wanted
 from inspector.ui.store_client import StoreClient
-from inspector.ui.store_transport import connect_store
+from inspector.ui.store_transport import EarlyStore
 from inspector.ui.theme import Mode, Theme
 from inspector.ui.tour import Tour
 from inspector.ui.warm_up import WarmUp
@@ -249,6 +250,8 @@ def _make(options: Options) -> tuple[MainWindow, Startup]:
         )
         folder = Path(own.name)
     folder.mkdir(parents=True, exist_ok=True)
+    # The store starts on another core while the window is made here.
+    early = EarlyStore(Begin(str(folder), options.python, options.is_private))
     settings = QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat)
     app = QApplication.instance()
     theme = Theme(options.mode or _chosen_mode(settings), app)
@@ -259,10 +262,10 @@ def _make(options: Options) -> tuple[MainWindow, Startup]:
     window.setWindowIcon(QIcon(str(resources.path("icons/app.svg"))))
     if options.size is not None:
         window.resize(*options.size)
-    begin = Begin(str(folder), options.python, options.is_private)
-    startup = Startup(window, connect_store(begin), options.wanted)
+    startup = Startup(window, early.connect, options.wanted)
     WarmUp(client, window)
     window.closing.connect(client.close)
+    window.closing.connect(early.close)
     if options.is_private:
         window.closing.connect(own.cleanup)
     start_if_asked(window)

@@ -10,8 +10,9 @@ import os
 from pathlib import Path
 
 from inspector.engine.messages import document, reading
-from inspector.engine.store_engines import OnProgress, ReaderSupervisor
+from inspector.engine.store_engines import OnProgress
 from inspector.engine.store_initial import InitialValues
+from inspector.engine.store_reader import ReaderSupervisor
 from inspector.engine.store_sources import Sources
 from inspector.engine.store_state import StoreState
 from inspector.engine.store_target import Target

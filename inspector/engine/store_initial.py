@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from inspector.engine.messages.module import InitialMade, MakeInitial
-from inspector.engine.store_engines import ModelSupervisor, OnProgress
+from inspector.engine.store_engines import OnProgress
+from inspector.engine.store_model import ModelSupervisor
 from inspector.engine.store_state import StoreState
 from inspector.errors import ModuleNotImportedError
 from inspector.variables.path import TreePath

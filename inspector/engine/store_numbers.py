@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 
 from inspector.engine.messages import reading, viewing
-from inspector.engine.store_engines import OnProgress, ReaderSupervisor
+from inspector.engine.store_engines import OnProgress
 from inspector.engine.store_initial import InitialValues
+from inspector.engine.store_reader import ReaderSupervisor
 from inspector.engine.store_state import StoreState
 from inspector.engine.store_values import resolve_leaf
 from inspector.engine.store_view import node_at

@@ -17,18 +17,14 @@ from inspector.document.journal import Journal
 from inspector.engine.client import EngineClient
 from inspector.engine.launch import clean_environment, engine_command
 from inspector.engine.messages import document, module, viewing
-from inspector.engine.store_engines import (
-    ModelSupervisor,
-    Notify,
-    OnProgress,
-    ReaderSupervisor,
-    StartEngine,
-)
+from inspector.engine.store_engines import Notify, OnProgress, StartEngine
 from inspector.engine.store_export import Exporter
 from inspector.engine.store_initial import InitialValues
 from inspector.engine.store_journal import SessionJournal
+from inspector.engine.store_model import ModelSupervisor
 from inspector.engine.store_numbers import LeafReader
 from inspector.engine.store_plans import Plans
+from inspector.engine.store_reader import ReaderSupervisor
 from inspector.engine.store_recipes import Recipes
 from inspector.engine.store_sources import Sources
 from inspector.engine.store_state import StoreState
@@ -81,15 +77,18 @@ class Session:
         )
         self.handlers: Mapping[type, Answer] = self._queries() | self._edits()
 
-    @staticmethod
-    async def begin(body: document.Begin, notify: Notify) -> Session:
+    @classmethod
+    async def begin(cls, body: document.Begin, notify: Notify) -> Session:
         """Begins a session.
 
         Raises:
             SessionError: The state folder cannot be written.
         """
         journal = None if body.private else Journal.create(Path(body.state_dir))
-        return Session(body, notify, journal)
+        session = cls(body, notify, journal)
+        # Whatever comes first wants it: it starts while nobody waits yet.
+        session._reader.warm()
+        return session
 
     def _queries(self) -> dict[type, Answer]:
         """Who answers what changes nothing."""

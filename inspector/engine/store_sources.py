@@ -14,8 +14,9 @@ from inspector.document.recipe import Recipe, SourceEntry, to_json
 from inspector.engine.messages import document as messages
 from inspector.engine.messages import reading
 from inspector.engine.store_ends import EndedReaderError
-from inspector.engine.store_engines import OnProgress, ReaderSupervisor
+from inspector.engine.store_engines import OnProgress
 from inspector.engine.store_journal import SessionJournal
+from inspector.engine.store_reader import ReaderSupervisor
 from inspector.engine.store_state import StoreState
 from inspector.engine.store_viewing import ViewWorkers
 from inspector.errors import InspectorError, ReadFileError, RemoteError

@@ -14,8 +14,9 @@ from inspector.document.rebase import RebaseReport
 from inspector.engine.messages import document as messages
 from inspector.engine.messages.module import LoadModule, ModuleLoaded, ModuleSpec
 from inspector.engine.store_edits import make_edit
-from inspector.engine.store_engines import ModelSupervisor, OnProgress
+from inspector.engine.store_engines import OnProgress
 from inspector.engine.store_journal import SessionJournal
+from inspector.engine.store_model import ModelSupervisor
 from inspector.engine.store_state import NoModuleError, StoreState
 from inspector.errors import RecipeError
 from inspector.variables.edit import Edit

@@ -51,6 +51,7 @@ class ActionId(StrEnum):
     FOCUS_DETAILS = "focusDetails"
     FOCUS_HISTORY = "focusHistory"
     FOCUS_LOG = "focusLog"
+    FOCUS_PLAN = "focusPlan"
     THEME_SYSTEM = "themeSystem"
     THEME_LIGHT = "themeLight"
     THEME_DARK = "themeDark"
@@ -89,6 +90,7 @@ class UiContext:
         tree_focused: Whether one of the two trees has the focus.
         clipboard: Whether the clipboard holds nodes of a source.
         model_running: Whether the model engine is starting, ready or busy.
+        plan_open: Whether a plan waits for choices.
     """
 
     sources: int = 0
@@ -100,6 +102,7 @@ class UiContext:
     tree_focused: bool = False
     clipboard: bool = False
     model_running: bool = False
+    plan_open: bool = False
 
     @property
     def has_target(self) -> bool:
@@ -212,6 +215,8 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec(_A.FOCUS_HISTORY, "&History", "Ctrl+4", "history", _V, 2,
                "Go to the history"),
     ActionSpec(_A.FOCUS_LOG, "&Log", "Ctrl+5", "log", _V, 2, "Go to the log"),
+    ActionSpec(_A.FOCUS_PLAN, "Pla&n", "Ctrl+6", "", _V, 2, "Go to the plan",
+               lambda c: c.plan_open),
     ActionSpec(_A.THEME_SYSTEM, "Theme of the S&ystem", "", "theme", _V, 3,
                "Follow the light or dark theme of the system"),
     ActionSpec(_A.THEME_LIGHT, "L&ight Theme", "", "light", _V, 3, "Light theme"),

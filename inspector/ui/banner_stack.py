@@ -57,6 +57,8 @@ class BannerStack(QScrollArea):
         banner.destroyed.connect(self._on_gone)
         self._banners[reason] = banner
         self._column.addWidget(banner)
+        # A layout shows what is added to it later; it is asked about before that.
+        banner.show()
         self._is_new = True
         self.show()
         self._fit()

@@ -202,6 +202,8 @@ class MainWindow(QMainWindow):
                 target_selected=len(self.target.view.selected_paths()),
                 clipboard=_clipboard_has_nodes(),
                 model_running=self._model_state in {"starting", "ready", "busy"},
+                # Not isVisible(): another tab may lie over it.
+                plan_open=self.docks.plan.toggleViewAction().isChecked(),
             )
         )
         local = history.position - history.first
@@ -224,10 +226,12 @@ class MainWindow(QMainWindow):
     def _on_plan(self, info: PlanInfo) -> None:
         layout.open_plan(self, self.docks)
         self.plan.show_plan(info)
+        self._update_context()
 
     def _on_plan_done(self) -> None:
         layout.close_plan(self, self.docks)
         self.target.view.setFocus()
+        self._update_context()
 
     def _on_transfer_failed(self, error: ErrorInfo) -> None:
         if self.docks.plan.isVisible():

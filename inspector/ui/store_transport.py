@@ -1,6 +1,6 @@
 """The real transport of the window: a store process whose session has begun.
 
-`connect_store` gives `StoreClient.start` what it needs. Requests made before the
+`EarlyStore.connect` is what `StoreClient.start` needs. Requests made before the
 session has begun wait here; ending on purpose says so to the store, so that the
 session is not taken for one that a crash left behind. Callbacks come on the engine
 client's threads.
@@ -20,7 +20,7 @@ from inspector.engine.messages.document import Begin, End
 from inspector.engine.messages.envelope import Progress
 from inspector.engine.start import launch_store
 from inspector.errors import CancelledError, ErrorInfo, InspectorError
-from inspector.ui.store_client import CANCELLED, TransportFactory
+from inspector.ui.store_client import CANCELLED
 
 _LOG = logging.getLogger(__name__)
 
@@ -142,15 +142,68 @@ class StoreTransport:
             self._on_closed(error)
 
 
-def connect_store(begin: Begin) -> TransportFactory:
-    """Returns what starts a store with a session of its own."""
+class EarlyStore:
+    """Starts the first store before anybody can listen, while the window is made.
 
-    def factory(
-        on_event: Callable[[object], None], on_closed: Callable[[ErrorInfo], None]
+    What comes meanwhile waits for the listeners. `connect` is a `TransportFactory`;
+    every later call, after the first store has ended, starts another one.
+    """
+
+    def __init__(self, begin: Begin) -> None:
+        """Starts the process; what goes wrong is raised by the first `connect`."""
+        self._begin = begin
+        self._lock = threading.Lock()
+        self._early: list[Callable[[], None]] | None = []
+        self._on_event: Callable[[object], None] = lambda _body: None
+        self._on_closed: Callable[[ErrorInfo], None] = lambda _error: None
+        self._transport: StoreTransport | None = None
+        self._failure: InspectorError | None = None
+        try:
+            self._transport = StoreTransport(begin, self._event, self._closed)
+        except InspectorError as error:
+            self._failure = error
+
+    def connect(
+        self,
+        on_event: Callable[[object], None],
+        on_closed: Callable[[ErrorInfo], None],
     ) -> StoreTransport:
-        return StoreTransport(begin, on_event, on_closed)
+        """Returns the early store the first time, a new one after that.
 
-    return factory
+        Raises:
+            EngineError: The process cannot be started.
+        """
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+        transport, self._transport = self._transport, None
+        if transport is None:
+            return StoreTransport(self._begin, on_event, on_closed)
+        with self._lock:
+            self._on_event, self._on_closed = on_event, on_closed
+            early, self._early = self._early or [], None
+            for deliver in early:
+                deliver()
+        return transport
+
+    def close(self) -> None:
+        """Ends the early store when nobody has taken it."""
+        transport, self._transport = self._transport, None
+        if transport is not None:
+            transport.close()
+
+    def _event(self, body: object) -> None:
+        self._deliver(lambda: self._on_event(body))
+
+    def _closed(self, error: ErrorInfo) -> None:
+        self._deliver(lambda: self._on_closed(error))
+
+    def _deliver(self, deliver: Callable[[], None]) -> None:
+        with self._lock:
+            if self._early is not None:
+                self._early.append(deliver)
+                return
+        deliver()
 
 
 def _on_log(line: str) -> None:

@@ -119,6 +119,7 @@ class WindowActions(QObject):
             a.FOCUS_DETAILS: lambda: self._raise(docks.details, "detailTabs"),
             a.FOCUS_HISTORY: lambda: self._raise(docks.history, "historyList"),
             a.FOCUS_LOG: lambda: self._raise(docks.log, "logView"),
+            a.FOCUS_PLAN: lambda: self._raise(docks.plan, "planTable"),
             a.THEME_SYSTEM: lambda: self._set_theme(Mode.SYSTEM),
             a.THEME_LIGHT: lambda: self._set_theme(Mode.LIGHT),
             a.THEME_DARK: lambda: self._set_theme(Mode.DARK),

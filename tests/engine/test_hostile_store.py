@@ -195,6 +195,23 @@ def test_an_export_whose_reader_is_killed_is_whole_and_leaves_nothing_else(
         np.testing.assert_array_equal(loaded["small"], np.array([2.5, 0.5], np.float32))
 
 
+def test_an_owner_that_leaves_during_an_export_leaves_no_partial_file(
+    tmp_path: Path,
+) -> None:
+    store = start_store(state_dir=str(tmp_path / "state"), private=True)
+    source = open_source(store, write_sparse(tmp_path / "big.safetensors"))
+    store.call(document.CopyTarget(source), timeout=60)
+    out = tmp_path / "out" / "new.npz"
+    out.parent.mkdir()
+    out.write_bytes(b"old")
+    asked = Watched(store, document.Export(str(out)))
+    wait_until(lambda: len(list(out.parent.iterdir())) == 2)
+    store.close()
+    asked.wait()
+    assert [entry.name for entry in out.parent.iterdir()] == ["new.npz"]
+    assert out.read_bytes() == b"old"
+
+
 def module_file(folder: Path, name: str, text: str) -> Path:
     path = folder / name
     path.write_text(text)

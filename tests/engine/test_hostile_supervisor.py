@@ -15,7 +15,8 @@ from inspector.engine.store_ends import (
     EndedModelError,
     EndedReaderError,
 )
-from inspector.engine.store_engines import ModelSupervisor, ReaderSupervisor
+from inspector.engine.store_model import ModelSupervisor
+from inspector.engine.store_reader import ReaderSupervisor
 from inspector.errors import CancelledError, ErrorInfo, RemoteError
 from inspector.variables.leaf import Kind, Leaf
 from inspector.variables.plain import PlainTree

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from inspector.engine import store_view
-from inspector.engine.messages import document, viewing
+from inspector.engine.messages import document, reading, viewing
 from inspector.engine.messages.envelope import Done, Progress
 from inspector.engine.store_query import find
 from inspector.errors import EngineError, ErrorInfo, InspectorError
@@ -101,6 +101,7 @@ class FakeStore:
             document.AcceptSource: self._accept,
             document.CopyTarget: self._copy,
             document.LoadRecorded: self._load_recorded,
+            document.Export: lambda b: reading.Exported(b.out, b.format, 4, 64),
             document.RenameNode: lambda b: self._edit(Rename(b.path, b.name)),
             document.DeleteNodes: lambda b: self._edit(Delete(b.paths)),
             document.Undo: lambda _b: self._go_to(self._position - 1),

@@ -95,3 +95,18 @@ def test_undo_names_what_it_takes_back(actions: ActionSet) -> None:
     actions.set_history("Rename head to top", "")
     assert actions[ActionId.UNDO].text() == "&Undo Rename head to top"
     assert actions[ActionId.REDO].text() == "&Redo"
+
+
+def test_a_long_edit_is_named_in_full_in_the_tool_tip_only(actions: ActionSet) -> None:
+    text = "Transfer 15 leaves from " + 10 * "a_long_name/"
+    actions.set_history(text, "")
+    assert actions[ActionId.UNDO].text().endswith("…")
+    assert len(actions[ActionId.UNDO].text()) < 70
+    assert text in actions[ActionId.UNDO].toolTip()
+
+
+def test_the_menu_tells_the_theme_in_force(actions: ActionSet) -> None:
+    themes = (ActionId.THEME_SYSTEM, ActionId.THEME_LIGHT, ActionId.THEME_DARK)
+    assert [actions[name].isChecked() for name in themes] == [False, True, False]
+    actions[ActionId.THEME_DARK].trigger()
+    assert [actions[name].isChecked() for name in themes] == [False, False, True]

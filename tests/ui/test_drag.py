@@ -16,6 +16,7 @@ from inspector.engine.messages.document import (
     OpenSource,
 )
 from inspector.engine.messages.viewing import ApplyPlan, MakePlan
+from inspector.ui.actions import ActionId
 from inspector.ui.drag_data import DraggedNodes, from_mime
 from inspector.ui.main_window import MainWindow
 from inspector.ui.models.roles import Role
@@ -114,6 +115,25 @@ def test_drop_that_needs_a_choice_opens_the_plan(
     qtbot.waitUntil(lambda: origin(window, kernel) == "exact")
     assert origin(window, ("params", "head", "kernel")) == "initial"
     qtbot.waitUntil(lambda: not window.docks.plan.isVisible())
+
+
+def test_an_open_plan_is_found_again_by_its_keys(
+    qtbot: QtBot, window: MainWindow, store: FakeStore
+) -> None:
+    action = window.actions_[ActionId.FOCUS_PLAN]
+    assert not action.isEnabled()
+    source = store.add_source(source_tree({"params/w": (3, 9)}))
+    store.set_target(module_tree({"params/w": (3, 2)}))
+    wait_for(qtbot, window.target.view, ("params", "w"))
+    window.target.drop(DraggedNodes(source, "digits", ((),)), ())
+    qtbot.waitUntil(window.plan.table.hasFocus)
+    window.actions_[ActionId.FOCUS_HISTORY].trigger()
+    assert not window.plan.table.hasFocus()
+    assert action.isEnabled()
+    action.trigger()
+    qtbot.waitUntil(window.plan.table.hasFocus)
+    QTest.keyClick(window.plan.table, Qt.Key.Key_Escape)
+    assert not action.isEnabled()
 
 
 def test_escape_puts_the_plan_away(

@@ -76,3 +76,13 @@ def test_words() -> None:
     assert fmt.path(("params", 0, "kernel")) == "params/0/kernel"
     assert fmt.plural(1, "leaf", "leaves") == "1 leaf"
     assert fmt.plural(2, "leaf", "leaves") == "2 leaves"
+
+
+def test_short_arrays_are_those_of_a_jaxpr() -> None:
+    assert fmt.short_array("float32", (7, 7, 3, 64)) == "f32[7,7,3,64]"
+    assert fmt.short_array("bfloat16", ()) == "bf16[]"
+    assert fmt.short_array("uint8", (2,)) == "u8[2]"
+    assert fmt.short_array("int64", (2,)) == "i64[2]"
+    assert fmt.short_array("complex64", (2,)) == "c64[2]"
+    assert fmt.short_array("float8_e4m3fn", (2,)) == "f8_e4m3fn[2]"
+    assert fmt.short_array("bool", (2,)) == "bool[2]"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import (
@@ -8,8 +10,10 @@ from PySide6.QtGui import (
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QApplication,
     QLineEdit,
     QPushButton,
+    QToolButton,
     QTreeView,
     QWidget,
 )
@@ -17,9 +21,11 @@ from pytestqt.qtbot import QtBot
 
 from inspector.engine.messages.document import (
     AcceptSource,
+    Changes,
     DeleteNodes,
     DiscardSession,
     EngineStatus,
+    Export,
     LoadRecorded,
     OpenSource,
     RenameNode,
@@ -30,6 +36,7 @@ from inspector.engine.messages.document import (
 from inspector.engine.messages.viewing import AskChildren
 from inspector.errors import ErrorInfo
 from inspector.ui.actions import ActionId
+from inspector.ui.dialogs.export import ExportDialog
 from inspector.ui.main_window import MainWindow
 from inspector.ui.notices import Notices
 from inspector.ui.store_client import StoreClient
@@ -319,3 +326,66 @@ def test_reveal_loads_what_leads_to_a_leaf(
     path = ("params", "block_444", "dense", "kernel")
     window.handlers.reveal("target", path)
     qtbot.waitUntil(lambda: window.target.view.current() == ("target", path))
+
+
+def test_notes_of_a_change_are_read_in_the_target_and_the_log(
+    qtbot: QtBot, window: MainWindow, store: FakeStore
+) -> None:
+    open_both(qtbot, window, store)
+    notes = tuple(f"Edit {number} no longer fits." for number in range(1, 6))
+    store.send(Changes(base=True, text="Load net.py:Net", notes=notes))
+    qtbot.waitUntil(lambda: window.target.banners.get("notes") is not None)
+    banner = window.target.banners.get("notes")
+    assert banner is not None
+    assert banner.text == (
+        "Edit 1 no longer fits.\nEdit 2 no longer fits.\nEdit 3 no longer fits.\n"
+        "… and 2 more notes; the log has them all."
+    )
+    model = window.log.model
+    logged = [model.entry(row).text for row in range(model.rowCount())]
+    assert logged[-5:] == list(notes)
+    close = banner.findChild(QToolButton, "banner.notesClose")
+    assert close is not None
+    QTest.mouseClick(close, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.target.banners.get("notes") is None)
+
+
+def test_warnings_of_a_source_are_all_in_the_log(
+    qtbot: QtBot, window: MainWindow, store: FakeStore
+) -> None:
+    warnings = tuple(f"Chunk {number} is missing." for number in range(5))
+    store.add_source(source_tree({"w": (2,)}), warnings=warnings)
+    qtbot.waitUntil(lambda: window.sources.banners.get("warnings.s1") is not None)
+    banner = window.sources.banners.get("warnings.s1")
+    assert banner is not None
+    assert banner.text.endswith("… and 2 more warnings; the log has them all.")
+    model = window.log.model
+    logged = [model.entry(row).text for row in range(model.rowCount())]
+    assert [f"digits: {warning}" for warning in warnings] == [
+        text for text in logged if text.startswith("digits: ")
+    ]
+
+
+def test_an_export_is_told_with_what_can_be_done_next(
+    qtbot: QtBot, window: MainWindow, store: FakeStore, tmp_path: Path
+) -> None:
+    open_both(qtbot, window, store)
+    window.actions_[ActionId.EXPORT].trigger()
+    dialog = window.findChild(ExportDialog)
+    assert dialog is not None
+    qtbot.waitUntil(lambda: bool(dialog.path.text()))
+    out = str(tmp_path / "net.msgpack")
+    dialog.path.setText(out)
+    dialog.start()
+    qtbot.waitUntil(lambda: window.target.banners.get("exported") is not None)
+    assert store.of(Export)[0].out == out
+    banner = window.target.banners.get("exported")
+    assert banner is not None
+    assert banner.text == "Exported 4 leaves, 64 B, to net.msgpack."
+    assert not window.isHidden()
+    assert QApplication.activeModalWidget() is None
+    assert banner.findChild(QPushButton, "showExported") is not None
+    copy = banner.findChild(QPushButton, "copyExportedPath")
+    assert copy is not None
+    QTest.mouseClick(copy, Qt.MouseButton.LeftButton)
+    assert QApplication.clipboard().text() == out

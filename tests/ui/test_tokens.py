@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 
+from inspector import resources
 from inspector.ui.stylesheet import stylesheet
 from inspector.ui.tokens import (
     DARK,
@@ -96,3 +97,13 @@ def test_style_sheet_names_only_tokens(tokens: Tokens) -> None:
     words = stylesheet(tokens, "Sans", "Mono").replace(";", " ").split()
     assert {word for word in words if word.startswith("#")} <= values
     assert SPACE == 4
+
+
+@pytest.mark.parametrize("tokens", THEMES, ids=lambda tokens: tokens.name)
+def test_check_marks_are_drawn_and_seen(tokens: Tokens) -> None:
+    drawing = resources.path(f"icons/{tokens.check}.svg").read_text(encoding="utf-8")
+    assert f'stroke="{tokens.on_accent}"' in drawing
+    menu = resources.path(f"icons/{tokens.menu_check}.svg").read_text(encoding="utf-8")
+    stroke = menu.partition('stroke="')[2].partition('"')[0]
+    assert contrast(stroke, tokens.panel) >= 4.5
+    assert f"/{tokens.check}.svg" in stylesheet(tokens, "Sans", "Mono")

@@ -231,7 +231,9 @@ class DetailsPanel(QWidget):
                 self.tabs.setCurrentIndex(kinds.index(best))
         self._is_arranging = False
         # Numbers that have not been made yet leave nothing to look at.
-        self.tabs.setVisible(bool(wanted) and (details.ready or not details.has_numbers))
+        self.tabs.setVisible(
+            bool(wanted) and (details.ready or not details.has_numbers)
+        )
 
     def _page(self, kind: type[Viewer]) -> _Page:
         if kind not in self._pages:

@@ -136,7 +136,7 @@ class PlanPanel(QFrame):
     def show_plan(self, info: PlanInfo) -> None:
         """Opens a plan and puts the focus where Return applies it."""
         self.banners.remove("error")
-        self._asked.setText(info.asked)
+        self._asked.show_text(info.asked)
         self._note.setText(info.note)
         self._note.setVisible(bool(info.note))
         counts = dict(info.summary)
@@ -161,6 +161,8 @@ class PlanPanel(QFrame):
 
     def _make_head(self) -> None:
         self._asked = ElidedLabel(self)
+        self._asked.setObjectName("planAsked")
+        self._asked.setAccessibleDescription("What would be transferred")
         self._asked.setProperty("look", "title")
         self._note = QLabel(self)
         self._note.setProperty("look", "secondary")

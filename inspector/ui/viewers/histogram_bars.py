@@ -45,7 +45,8 @@ class Bars:
         """Returns the counts that are written at the vertical scale."""
         most = max(self.counts)
         if not self.logarithmic:
-            return ticks(0, most, MOST_COUNT_TICKS)[1:]
+            found = ticks(0, most, MOST_COUNT_TICKS)[1:]
+            return tuple(count for count in found if count == round(count))
         decades = math.floor(math.log10(most))
         step = math.ceil((decades + 1) / MOST_COUNT_TICKS)
         return tuple(10.0**decade for decade in range(0, decades + 1, step))

@@ -16,6 +16,7 @@ from inspector.ui.operations import exports
 from inspector.ui.store_client import StoreClient
 from inspector.ui.viewers.number_field import NumberField
 from tests.ui.content_store import ContentStore, light_theme, start_client
+from tests.ui.fitting import faults
 
 LOSS = "Flax msgpack cannot say everything: tuples become dicts: a, b; keys: c."
 
@@ -114,6 +115,20 @@ def test_a_recorded_module_runs_only_after_a_click(
     assert button.text() == "Run nets.py and export"
     with qtbot.waitSignal(dialog.exported):
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def test_the_dialog_grows_with_what_it_says(qtbot: QtBot, tmp_path: Path) -> None:
+    dialog, store, _ = _dialog(qtbot, tmp_path)
+    before = dialog.height()
+
+    def refuse(_body: object) -> object:
+        raise ModuleNotImportedError(file="nets/" * 30 + "nets.py", leaves=8)
+
+    store.answers[Export] = refuse
+    dialog.start()
+    qtbot.waitUntil(dialog.banner.isVisible)
+    qtbot.waitUntil(lambda: dialog.height() > before)
+    qtbot.waitUntil(lambda: faults(dialog) == [])
 
 
 def test_what_is_there_is_named(qtbot: QtBot, tmp_path: Path) -> None:
