@@ -267,7 +267,9 @@ def _make(options: Options) -> tuple[MainWindow, Startup]:
     window.closing.connect(client.close)
     window.closing.connect(early.close)
     if options.is_private:
-        window.closing.connect(own.cleanup)
+        # A connection to a bound method does not keep its object alive, and the
+        # folder goes with it; one to a function does.
+        window.closing.connect(lambda: own.cleanup())  # noqa: PLW0108 - see above
     start_if_asked(window)
     if options.panel and options.screenshot is None and options.panel != "plan":
         window.show_panel(options.panel)

@@ -7,7 +7,7 @@ thing is never said twice. On the window's thread.
 from __future__ import annotations
 
 import shiboken6
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
@@ -20,6 +20,9 @@ _MOST_PART = 0.5
 """Part of its panel that messages may take before they scroll."""
 
 _LEAST_HEIGHT = 24 * SPACE
+
+_FOLLOW_MS = 200
+"""How long after a new message the view follows it; later it is the person's."""
 
 
 class BannerStack(QScrollArea):
@@ -44,7 +47,9 @@ class BannerStack(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._content.installEventFilter(self)
-        self._is_new = False
+        self._follow = QTimer(self)
+        self._follow.setSingleShot(True)
+        self._follow.setInterval(_FOLLOW_MS)
         self.verticalScrollBar().rangeChanged.connect(self._on_range)
         self.hide()
 
@@ -59,7 +64,7 @@ class BannerStack(QScrollArea):
         self._column.addWidget(banner)
         # A layout shows what is added to it later; it is asked about before that.
         banner.show()
-        self._is_new = True
+        self._follow.start()
         self.show()
         self._fit()
         return banner
@@ -98,9 +103,8 @@ class BannerStack(QScrollArea):
         self.setFixedHeight(max(0, min(wanted, max(most, _LEAST_HEIGHT))))
 
     def _on_range(self, _least: int, most: int) -> None:
-        """Brings the newest message into view, once it has its height."""
-        if self._is_new:
-            self._is_new = False
+        """Brings the newest message into view while its layout finds its height."""
+        if self._follow.isActive():
             self.verticalScrollBar().setValue(most)
 
     def _on_gone(self) -> None:

@@ -1,18 +1,22 @@
 """Keeps what is expanded, chosen and scrolled to while a tree's rows come and go.
 
 Rows arrive page by page and may be replaced; places are remembered by path and
-taken up again as their rows arrive. One for each tree view, window's thread.
+taken up again as their rows arrive. Thousands of nodes are expanded over several
+turns of the event loop. One for each tree view, window's thread.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex
+import time
+from collections.abc import Iterator
+
+from PySide6.QtCore import QModelIndex, QObject
 from PySide6.QtWidgets import QAbstractItemView, QTreeView
 
 from inspector.engine.messages.viewing import Locate, Located
-from inspector.ui.models.roles import Role
 from inspector.ui.models.tree_model import TreeModel
 from inspector.ui.models.tree_node import PAGE, TreeNode
+from inspector.ui.turns import Turns
 from inspector.variables.path import TreePath, is_prefix
 
 Place = tuple[str, TreePath]
@@ -22,6 +26,8 @@ _SMALL_TREE = 60
 _FILTER_BUDGET = 300
 _WHOLE_ROWS = 2000
 _MANY = 20
+_SLICE_S = 0.01
+"""How long nodes are expanded in one turn; the layout that follows takes as long."""
 
 
 class TreeState(QObject):
@@ -37,6 +43,11 @@ class TreeState(QObject):
         self._current: Place | None = None
         self._wanted: Place | None = None
         self._budget = _FILTER_BUDGET
+        self._waiting: list[TreeNode] = []
+        self._is_expanding = False
+        self._is_walking = False
+        self._turns = Turns(self)
+        self._walk = Turns(self)
         view.expanded.connect(self._on_expanded)
         view.collapsed.connect(self._on_collapsed)
         view.selectionModel().currentChanged.connect(self._on_current)
@@ -54,12 +65,31 @@ class TreeState(QObject):
             for place in self._collapsed
             if place[0] != tree or not is_prefix(path, place[1])
         }
+        steps = self._walk_below(top)
+        next(steps, None)
+        self._walk.run(steps)
+
+    def _walk_below(self, top: TreeNode) -> Iterator[None]:
+        """Expands what is known below a node, from the top, a slice at a time."""
+        stack = [top]
+        end = time.perf_counter() + _SLICE_S
         # With a layout already due, expanding only notes; else each lays out anew.
         self._view.scheduleDelayedItemsLayout()
-        for node in [top, *top.known()]:
-            if node.children and self._in_whole((tree, node.path)):
-                self._expand_node(node)
+        while stack:
+            node = stack.pop()
+            if node.gone or not node.children:
+                continue
+            if self._in_whole((node.tree, node.path)):
+                # Its children come next here, so that nobody else need look at them.
+                self._is_walking = True
+                self._view.expand(self._model.index_of(node))
+                self._is_walking = False
                 self._want_below(node)
+                stack += [child for child in reversed(node.children) if child]
+            if time.perf_counter() > end:
+                yield
+                end = time.perf_counter() + _SLICE_S
+                self._view.scheduleDelayedItemsLayout()
 
     def _want_below(self, node: TreeNode) -> None:
         """Asks for rows that are never painted and so would never be there."""
@@ -88,7 +118,7 @@ class TreeState(QObject):
                 self._locate(tree, path, length)
                 return
             if length < len(path):
-                self._expand_node(node)
+                self._expand_now(node)
         node = self._model.find(tree, path)
         self._wanted = None
         if node is not None:
@@ -117,18 +147,46 @@ class TreeState(QObject):
             slot="locate",
         )
 
-    def _expand_node(self, node: TreeNode) -> None:
+    def _expand_now(self, node: TreeNode) -> None:
         index = self._model.index_of(node)
         if index.isValid() and not self._view.isExpanded(index) and node.children:
+            # What is already there below may have been expanded before, too: the
+            # signal of the view sees to that.
             self._view.expand(index)
-            # What is already there below may have been expanded before, too.
-            self._restore(node, 0, len(node.children) - 1)
 
     def _restore(self, parent: TreeNode, first: int, last: int) -> None:
-        for position in range(first, min(last + 1, len(parent.children))):
-            child = parent.children[position]
-            if child is not None and child.children and self._wants_expanded(child):
-                self._expand_node(child)
+        """Expands those children that were expanded before, or should be anyway."""
+        children = parent.children[first : last + 1]
+        wanted = [
+            child
+            for child in children
+            if child is not None and child.children and self._wants_expanded(child)
+        ]
+        if wanted:
+            self._waiting += reversed(wanted)
+            self._expand_waiting()
+
+    def _expand_waiting(self) -> None:
+        """Expands what waits: a few nodes at once, many over several turns."""
+        if not self._is_expanding and not self._turns.is_busy:
+            steps = self._expand_slices()
+            next(steps, None)
+            if self._waiting:
+                self._turns.run(steps)
+
+    def _expand_slices(self) -> Iterator[None]:
+        while self._waiting:
+            if len(self._waiting) > _MANY:
+                self._view.scheduleDelayedItemsLayout()
+            end = time.perf_counter() + _SLICE_S
+            self._is_expanding = True
+            while self._waiting and time.perf_counter() < end:
+                # The last one is the topmost: what a person sees comes first.
+                node = self._waiting.pop()
+                if not node.gone:
+                    self._expand_now(node)
+            self._is_expanding = False
+            yield
 
     def _wants_expanded(self, node: TreeNode) -> bool:
         place = (node.tree, node.path)
@@ -156,9 +214,9 @@ class TreeState(QObject):
                 return True
         return False
 
-    def _place(self, index: QModelIndex | QPersistentModelIndex) -> Place | None:
-        path = index.data(Role.PATH)
-        return None if path is None else (index.data(Role.TREE), path)
+    def _place(self, index: QModelIndex) -> Place | None:
+        node = self._model.node(index)
+        return (node.tree, node.path) if node is not None and node.tree else None
 
     def _on_expanded(self, index: QModelIndex) -> None:
         place = self._place(index)
@@ -168,7 +226,8 @@ class TreeState(QObject):
         self._collapsed.discard(place)
         if not self._model.query:
             self._expanded.add(place)
-        self._restore(node, 0, len(node.children) - 1)
+        if not self._is_walking:
+            self._restore(node, 0, len(node.children) - 1)
 
     def _on_collapsed(self, index: QModelIndex) -> None:
         place = self._place(index)
@@ -188,7 +247,7 @@ class TreeState(QObject):
         if (self._model.query or self._whole) and last - first > _MANY:
             self._view.scheduleDelayedItemsLayout()
         if node.row is not None and node.children and self._wants_expanded(node):
-            self._expand_node(node)
+            self._expand_now(node)
         self._restore(node, first, last)
         self._follow()
         if not self._view.currentIndex().isValid() and self._current is not None:
@@ -198,6 +257,7 @@ class TreeState(QObject):
 
     def _on_reset(self) -> None:
         self._wanted = None
+        self._waiting.clear()
 
 
 def _is_aside(path: TreePath) -> bool:

@@ -6,8 +6,6 @@ out, `TargetTreeView` is dragged onto. What a drop does belongs to `drag`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import (
     QDrag,
@@ -36,16 +34,10 @@ from inspector.ui.models.roles import Column, Role
 from inspector.ui.models.tree_model import TreeModel
 from inspector.ui.theme import Theme
 from inspector.ui.tokens import SPACE
+from inspector.ui.tree_columns import NAME_COMFORT, WIDTHS, fitting_widths
 from inspector.ui.tree_state import TreeState
 from inspector.variables.path import TreePath
 
-_WIDTHS = {Column.SHAPE: 152, Column.PARAMETERS: 68, Column.SIZE: 76}
-_SHAPE_MIN = 124
-# Counts may come only when the names have comfortable room; the shape, which nothing
-# else in the row tells, stays until the names would be unreadable.
-_NAME_COMFORT = 172
-_NAME_LEAST = 96
-_HIDE_ORDER = (Column.PARAMETERS, Column.SIZE)
 _EXPAND_DELAY_MS = 500
 
 
@@ -132,7 +124,7 @@ class TreeView(QTreeView):
         self.state_keeper.reveal(tree, path)
 
     def _set_up_header(self) -> None:
-        self._widths = dict(_WIDTHS)
+        self._widths = dict(WIDTHS)
         self._is_fitting = False
         header = self.header()
         header.setStretchLastSection(False)
@@ -140,7 +132,7 @@ class TreeView(QTreeView):
         header.setHighlightSections(False)
         header.setMinimumSectionSize(48)
         header.setSectionResizeMode(Column.NAME, QHeaderView.ResizeMode.Stretch)
-        for column, width in _WIDTHS.items():
+        for column, width in WIDTHS.items():
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
             header.resizeSection(column, width)
         header.sectionResized.connect(self._on_resized)
@@ -154,7 +146,7 @@ class TreeView(QTreeView):
         """Hides counts, then narrows the shape, where the names want the room."""
         wanted = fitting_widths(self.viewport().width(), self._widths)
         self._is_fitting = True
-        for column in _WIDTHS:
+        for column in WIDTHS:
             self.setColumnHidden(column, column not in wanted)
             if column in wanted:
                 self.header().resizeSection(column, wanted[column])
@@ -194,24 +186,7 @@ class TreeView(QTreeView):
 
     def sizeHint(self) -> QSize:
         """Asks for room for the names and all columns."""
-        return QSize(_NAME_COMFORT + sum(_WIDTHS.values()), 400)
-
-
-def fitting_widths(room: int, widths: Mapping[Column, int]) -> dict[Column, int]:
-    """Returns the columns beside the name that a tree has room for.
-
-    Args:
-        room: Width of the viewport, in pixels.
-        widths: Column -> width that it would like.
-    """
-    shown = dict(widths)
-    for column in _HIDE_ORDER:
-        if sum(shown.values()) + _NAME_COMFORT <= room:
-            return shown
-        del shown[column]
-    left = room - _NAME_COMFORT
-    shape = min(shown[Column.SHAPE], max(left, _SHAPE_MIN))
-    return {Column.SHAPE: shape} if shape + _NAME_LEAST <= room else {}
+        return QSize(NAME_COMFORT + sum(WIDTHS.values()), 400)
 
 
 class SourceTreeView(TreeView):

@@ -13,7 +13,7 @@ from inspector.ui.drag_data import DraggedNodes
 from inspector.ui.main_window import MainWindow
 from inspector.ui.models.roles import Column
 from inspector.ui.panels.details import DetailsPanel
-from inspector.ui.tree_view import fitting_widths
+from inspector.ui.tree_columns import fitting_widths
 from inspector.ui.viewers.slice_chooser import SliceChooser
 from inspector.ui.window_layout import lower_height
 from tests.ui.content_store import ContentStore, light_theme, start_client
@@ -62,6 +62,18 @@ def test_shapes_are_shown_in_both_trees(
         assert hidden == (size == (1024, 700))
 
 
+def test_the_width_that_a_person_gave_a_column_is_kept(
+    qtbot: QtBot, window: MainWindow, store: FakeStore
+) -> None:
+    _filled(qtbot, window, store, (1600, 1000))
+    view = window.target.tree_view
+    view.header().resizeSection(Column.SHAPE, 190)
+    window.resize(1024, 700)
+    qtbot.waitUntil(lambda: view.columnWidth(Column.SHAPE) < 190)
+    window.resize(1600, 1000)
+    qtbot.waitUntil(lambda: view.columnWidth(Column.SHAPE) == 190)
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_an_open_plan_shows_every_column(
     qtbot: QtBot, window: MainWindow, store: FakeStore, size: tuple[int, int]
@@ -90,7 +102,9 @@ def test_many_errors_scroll_and_the_newest_is_in_view(
         )  # fmt: skip
     newest = stack.get("open.3")
     assert newest is not None
-    qtbot.waitUntil(lambda: not newest.visibleRegion().isEmpty())
+    bar = stack.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.value() == bar.maximum() > 0)
+    assert not newest.visibleRegion().isEmpty()
     qtbot.waitUntil(lambda: faults(window.sources) == [])
     assert stack.height() <= window.sources.height() // 2
     assert window.sources.view.isVisible()

@@ -12,9 +12,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
-    QFrame,
     QLabel,
-    QScrollArea,
     QStackedLayout,
     QTabWidget,
     QVBoxLayout,
@@ -26,6 +24,7 @@ from inspector.engine.messages.reading import Numbers, StatisticsReply
 from inspector.engine.messages.viewing import Describe, Details, ReadNumbers
 from inspector.errors import ErrorInfo
 from inspector.ui.panels.details_header import DetailsHeader
+from inspector.ui.panels.details_page import ViewerPage
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
 from inspector.ui.tokens import SPACE
@@ -35,39 +34,6 @@ from inspector.ui.viewers.viewer import Viewer
 from inspector.variables.path import TreePath, is_prefix, join
 
 _INVITATION = "Choose a leaf on the left to see its numbers."
-
-
-class _Page(QScrollArea):
-    """A tab that makes its viewer when it is looked at for the first time.
-
-    In a low window the viewer keeps its least height and is scrolled; otherwise it
-    fills the tab.
-
-    Attributes:
-        kind: Class of the viewer.
-        viewer: The viewer, None until it was needed.
-        is_stale: Whether the viewer shows an older state than the panel.
-    """
-
-    def __init__(self, kind: type[Viewer], parent: QWidget) -> None:
-        """Starts without a viewer."""
-        super().__init__(parent)
-        self.kind = kind
-        self.viewer: Viewer | None = None
-        self.is_stale = True
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.viewport().setAutoFillBackground(False)
-
-    def make_viewer(self, client: StoreClient, theme: Theme) -> Viewer:
-        """Returns the viewer, making it when there is none."""
-        if self.viewer is None:
-            self.viewer = self.kind(client, theme, self)
-            self.setWidget(self.viewer)
-            self.viewer.setAutoFillBackground(False)
-        return self.viewer
 
 
 class DetailsPanel(QWidget):
@@ -105,7 +71,7 @@ class DetailsPanel(QWidget):
         self._is_dirty = False
         self._is_arranging = False
         self._preferred = ""
-        self._pages: dict[type[Viewer], _Page] = {}
+        self._pages: dict[type[Viewer], ViewerPage] = {}
         self.header = DetailsHeader(theme, self)
         self.strip = StatisticsStrip(client, theme, self)
         self.tabs = QTabWidget(self)
@@ -158,7 +124,7 @@ class DetailsPanel(QWidget):
     def is_settled(self) -> bool:
         """Whether the viewer in front is made; what it asks for is known elsewhere."""
         page = self.tabs.currentWidget()
-        viewer = page.viewer if isinstance(page, _Page) else None
+        viewer = page.viewer if isinstance(page, ViewerPage) else None
         return viewer is None or viewer.is_ready
 
     def show_node(self, tree: str, path: TreePath) -> None:
@@ -235,14 +201,18 @@ class DetailsPanel(QWidget):
             bool(wanted) and (details.ready or not details.has_numbers)
         )
 
-    def _page(self, kind: type[Viewer]) -> _Page:
+    def _page(self, kind: type[Viewer]) -> ViewerPage:
         if kind not in self._pages:
-            self._pages[kind] = _Page(kind, self)
+            self._pages[kind] = ViewerPage(kind, self)
         return self._pages[kind]
 
     def _show_current(self) -> None:
         page = self.tabs.currentWidget()
-        if not isinstance(page, _Page) or self._details is None or not page.is_stale:
+        if (
+            not isinstance(page, ViewerPage)
+            or self._details is None
+            or not page.is_stale
+        ):
             return
         is_new = page.viewer is None
         viewer = page.make_viewer(self._client, self._theme)
@@ -269,7 +239,7 @@ class DetailsPanel(QWidget):
     def _on_statistics(self, statistics: StatisticsReply | None) -> None:
         self._statistics = statistics
         page = self.tabs.currentWidget()
-        if isinstance(page, _Page) and page.viewer is not None:
+        if isinstance(page, ViewerPage) and page.viewer is not None:
             page.viewer.show_statistics(statistics)
 
     def _on_make(self) -> None:

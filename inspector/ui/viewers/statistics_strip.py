@@ -6,8 +6,6 @@ hands them on, so that the histogram needs no second pass over the data.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
@@ -26,12 +24,18 @@ from inspector.engine.messages.envelope import Progress
 from inspector.engine.messages.reading import StatisticsReply
 from inspector.engine.messages.viewing import Details, ReadStatistics
 from inspector.errors import ErrorInfo
-from inspector.ui import format as fmt
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
 from inspector.ui.viewers.elided_label import ElidedLabel
 from inspector.ui.viewers.hairline import HairlineProgress
-from inspector.ui.viewers.ticks import statistic_text
+from inspector.ui.viewers.statistics_columns import (
+    CELLS,
+    COLUMNS,
+    NARROW,
+    ROWS,
+    place_narrow,
+    place_wide,
+)
 from inspector.variables.path import join
 
 BINS = 64
@@ -39,59 +43,6 @@ BINS = 64
 
 LONG_NBYTES = 64 << 20
 """From this size on the status bar shows the work too."""
-
-_MOMENTS = 4
-"""Columns of numbers with digits, before those of counts."""
-
-_NARROW = 360
-"""Below this width seven numbers in a line would lose digits, in pixels."""
-
-_CELLS = 12
-"""Columns of the narrow grid: three to a moment, four to a count and its caption."""
-
-_ROWS = 3
-
-_Text = Callable[[StatisticsReply], str]
-
-_COLUMNS: tuple[tuple[str, _Text, _Text], ...] = (
-    (
-        "min",
-        lambda s: statistic_text(s.minimum, sampled=s.sampled),
-        lambda s: f"smallest finite value: {s.minimum!r}",
-    ),
-    (
-        "max",
-        lambda s: statistic_text(s.maximum, sampled=s.sampled),
-        lambda s: f"largest finite value: {s.maximum!r}",
-    ),
-    (
-        "mean",
-        lambda s: statistic_text(s.mean, sampled=s.sampled),
-        lambda s: f"mean of the finite values: {s.mean!r}\nsum of all: {s.total!r}",
-    ),
-    (
-        "std",
-        lambda s: statistic_text(s.std, sampled=s.sampled),
-        lambda s: f"standard deviation of the finite values: {s.std!r}",
-    ),
-    ("zeros", lambda s: _count(s, s.zeros), lambda s: _share("zero", s, s.zeros)),
-    ("NaN", lambda s: _count(s, s.nan), lambda s: _share("NaN", s, s.nan)),
-    ("Inf", lambda s: _count(s, s.inf), lambda s: _share("infinite", s, s.inf)),
-)
-"""Caption, text and tool tip of each column."""
-
-
-def _count(statistics: StatisticsReply, number: int) -> str:
-    return ("~" if statistics.sampled else "") + fmt.count(number)
-
-
-def _share(what: str, statistics: StatisticsReply, number: int) -> str:
-    percent = 100 * number / statistics.count if statistics.count else 0.0
-    about = "about " if statistics.sampled else ""
-    return (
-        f"{about}{number:,} of {statistics.count:,} elements are {what}"
-        f" ({percent:.3g} %)"
-    )
 
 
 class StatisticsStrip(QWidget):
@@ -140,7 +91,7 @@ class StatisticsStrip(QWidget):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(4)
         self._grid.setVerticalSpacing(2)
-        for caption, _, _ in _COLUMNS:
+        for caption, _, _ in COLUMNS:
             title = QLabel(caption, page)
             title.setProperty("look", "small")
             cell = ElidedLabel(page, mode=Qt.TextElideMode.ElideRight)
@@ -163,15 +114,15 @@ class StatisticsStrip(QWidget):
         if narrow == self._is_narrow:
             return
         self._is_narrow = narrow
-        for column in range(_CELLS):
+        for column in range(CELLS):
             self._grid.setColumnStretch(column, 0)
-        place = _place_narrow if narrow else _place_wide
+        place = place_narrow if narrow else place_wide
         for number, (title, cell) in enumerate(
             zip(self._titles, self._cells, strict=True)
         ):
             place(self._grid, number, title, cell)
         # The other page is a little higher; the spare room goes below the numbers.
-        self._grid.setRowStretch(_ROWS, 1)
+        self._grid.setRowStretch(ROWS, 1)
 
     def _make_message(self) -> QWidget:
         page = QWidget(self)
@@ -283,7 +234,7 @@ class StatisticsStrip(QWidget):
 
     def _on_statistics(self, statistics: StatisticsReply) -> None:
         self._set_busy(busy=False)
-        for cell, (_, text, tool_tip) in zip(self._cells, _COLUMNS, strict=True):
+        for cell, (_, text, tool_tip) in zip(self._cells, COLUMNS, strict=True):
             cell.show_text(text(statistics), tool_tip=tool_tip(statistics))
         self.arrived.emit(statistics)
 
@@ -314,26 +265,7 @@ class StatisticsStrip(QWidget):
         They are empty while it is there, and no column moves when it comes or goes.
         """
         super().resizeEvent(event)
-        self._arrange(narrow=self.width() < _NARROW)
+        self._arrange(narrow=self.width() < NARROW)
         size = self._cancel.sizeHint()
         self._cancel.resize(size)
         self._cancel.move(self.width() - size.width(), 0)
-
-
-def _place_wide(grid: QGridLayout, number: int, title: QLabel, cell: QLabel) -> None:
-    grid.addWidget(title, 0, number)
-    grid.addWidget(cell, 1, number)
-    # The moments need more room than the counts.
-    grid.setColumnStretch(number, 6 if number < _MOMENTS else 3)
-
-
-def _place_narrow(grid: QGridLayout, number: int, title: QLabel, cell: QLabel) -> None:
-    if number < _MOMENTS:
-        grid.addWidget(title, 0, 3 * number, 1, 3)
-        grid.addWidget(cell, 1, 3 * number, 1, 3)
-        for column in range(3 * number, 3 * number + 3):
-            grid.setColumnStretch(column, 1)
-    else:
-        column = 4 * (number - _MOMENTS)
-        grid.addWidget(title, 2, column, 1, 2)
-        grid.addWidget(cell, 2, column + 2, 1, 2)
