@@ -1,16 +1,13 @@
 from __future__ import annotations
 
-import gc
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QImage
-from pytestqt.qtbot import QtBot
 
-from inspector import app, resources
+from inspector import app
 from inspector.ui.theme import Mode
 
 
@@ -98,17 +95,3 @@ def test_picture_of_the_sample(tmp_path: Path, panel: str) -> None:
     picture = QImage(str(out))
     assert (picture.width(), picture.height()) == (1024, 700)
     assert not state.exists()
-
-
-def test_the_private_folder_lasts_as_long_as_the_window(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    sample = str(resources.path("sample/digits"))
-    window = app.open_window([sample, "--screenshot", str(tmp_path / "x.png")])
-    qtbot.waitUntil(lambda: len(window.mirror.info.sources) == 1, timeout=60_000)
-    gc.collect()
-    (folder,) = tmp_path.glob("flax-inspector-*")
-    assert list(folder.glob("scratch-*"))
-    window.close()
-    assert not folder.exists()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from inspector import resources
 from inspector.app import open_window
 from inspector.ui.actions import ActionId
 from inspector.ui.drag_data import DraggedNodes
@@ -51,3 +54,17 @@ def test_sample_is_transferred_and_taken_back(qtbot: QtBot, tmp_path: Path) -> N
     assert not window.client.is_running
     assert QApplication.instance() is not None
     window.deleteLater()
+
+
+def test_the_private_folder_lasts_as_long_as_the_window(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    sample = str(resources.path("sample/digits"))
+    window = open_window([sample, "--screenshot", str(tmp_path / "x.png")])
+    qtbot.waitUntil(lambda: len(window.mirror.info.sources) == 1, timeout=60_000)
+    gc.collect()
+    (folder,) = tmp_path.glob("flax-inspector-*")
+    assert list(folder.glob("scratch-*"))
+    window.close()
+    assert not folder.exists()
