@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from PySide6.QtCore import QModelIndex, QObject
+from PySide6.QtCore import QModelIndex, QObject, QSignalBlocker
 from PySide6.QtWidgets import QAbstractItemView, QTreeView
 
 from inspector.engine.messages.viewing import Locate, Located
@@ -96,6 +96,18 @@ class TreeState(QObject):
         for row in range(0, min(len(node.children), _WHOLE_ROWS), PAGE):
             self._model.want(node, row)
 
+    def collapse_all(self) -> None:
+        """Collapses every node; what was expanded stays collapsed after changes."""
+        self._walk.stop()
+        self._waiting.clear()
+        known = [node for node in self._model.root.known() if node.children]
+        # Told node by node, thousands of them would hold the window.
+        with QSignalBlocker(self._view):
+            self._view.collapseAll()
+        self._collapsed |= {(node.tree, node.path) for node in known if node.tree}
+        self._expanded.clear()
+        self._whole.clear()
+
     def reveal(self, tree: str, path: TreePath) -> None:
         """Makes a node current as soon as its row is there."""
         self._wanted = (tree, path)
@@ -180,12 +192,14 @@ class TreeState(QObject):
                 self._view.scheduleDelayedItemsLayout()
             end = time.perf_counter() + _SLICE_S
             self._is_expanding = True
-            while self._waiting and time.perf_counter() < end:
-                # The last one is the topmost: what a person sees comes first.
-                node = self._waiting.pop()
-                if not node.gone:
-                    self._expand_now(node)
-            self._is_expanding = False
+            try:
+                while self._waiting and time.perf_counter() < end:
+                    # The last one is the topmost: what a person sees comes first.
+                    node = self._waiting.pop()
+                    if not node.gone:
+                        self._expand_now(node)
+            finally:
+                self._is_expanding = False
             yield
 
     def _wants_expanded(self, node: TreeNode) -> bool:

@@ -263,8 +263,8 @@ class WindowActions(QObject):
 
     def collapse_all(self) -> None:
         """Collapses both trees."""
-        self._parts.sources.tree_view.collapseAll()
-        self._parts.target.tree_view.collapseAll()
+        self._parts.sources.tree_view.state_keeper.collapse_all()
+        self._parts.target.tree_view.state_keeper.collapse_all()
 
     def stop(self) -> None:
         """Ends the model engine; what it did is asked for again when needed."""

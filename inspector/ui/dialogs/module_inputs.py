@@ -123,8 +123,8 @@ class PairRows(QWidget):
 
     def set_pairs(self, pairs: list[tuple[str, str]]) -> None:
         """Shows other rows."""
-        for row, _, _ in self._rows:
-            row.deleteLater()
+        for entry in self._rows:
+            self._dispose(entry)
         self._rows.clear()
         for name, value in pairs:
             self.add_row(name, value)
@@ -163,9 +163,21 @@ class PairRows(QWidget):
         field.textEdited.connect(lambda _text: self.edited.emit())
         return field
 
+    @staticmethod
+    def _dispose(entry: tuple[QWidget, QLineEdit, QLineEdit]) -> None:
+        """Deletes a row, later: its own button may be what asked for it.
+
+        Until then nobody may find its fields in place of those of the new rows.
+        """
+        row, *fields = entry
+        row.hide()
+        for field in fields:
+            field.setObjectName("")
+        row.deleteLater()
+
     def _remove(self, entry: tuple[QWidget, QLineEdit, QLineEdit]) -> None:
         self._rows.remove(entry)
-        entry[0].deleteLater()
+        self._dispose(entry)
         self.edited.emit()
 
     def _on_add(self) -> None:

@@ -116,6 +116,8 @@ class SliceChooser(QWidget):
             for widget in parts:
                 self._grid.removeWidget(widget)
                 widget.hide()
+                # Nobody may find it in place of the new one until it is deleted.
+                widget.setObjectName("")
                 widget.deleteLater()
         self._rows = [self._make_row(axis) for axis in self.slice.other_axes]
         self._arrange()
