@@ -103,7 +103,7 @@ def find_place(
     Raises:
         WriteFileError: Something there may not be replaced, or is a source.
     """
-    path = Path(os.path.realpath(out.expanduser()))
+    path = Path(os.path.realpath(os.path.expanduser(out)))  # noqa: PTH111 - lets ~nobody be
     _refuse_parents(path)
     if format_name == "orbax":
         place = _place_of_folder(path)

@@ -99,12 +99,8 @@ def _readings(text: str) -> Iterator[tuple[str, str | None, str]]:
 
 def _absolute(text: str, cwd: Path | None) -> Path:
     """Makes a path absolute and free of ``.`` and ``..`` without following links."""
-    path = Path(text)
-    if text.startswith("~"):
-        try:
-            path = path.expanduser()
-        except RuntimeError:
-            path = Path(text)
+    # Path.expanduser raises where nobody has the name; a shell lets it be.
+    path = os.path.expanduser(text)  # noqa: PTH111 - see above
     return Path(os.path.normpath((cwd or Path.cwd()) / path))
 
 

@@ -85,7 +85,8 @@ class Maker:
             raise LoadModuleError(
                 message=f"{title} needs a value for {', '.join(missing)}.",
                 where=title,
-                hint=f"E.g. --kwargs '{json.dumps(dict.fromkeys(missing, 1))}'.",
+                hint="Give it as a constructor argument, e.g. "
+                f"{json.dumps(dict.fromkeys(missing, 1))} (--kwargs).",
             )
         return {
             name: self.convert(

@@ -142,7 +142,7 @@ def _signature(module: nn.Module, method: str) -> inspect.Signature | None:
             message=f"{kind.__name__} has no method “{name}”.",
             where=kind.__name__,
             hint=did_you_mean(name, methods)
-            or f"Name the method that init runs: --method NAME. It has {known}.",
+            or f"Name the method that init runs (--method NAME). It has {known}.",
         )
     try:
         return inspect.signature(function)
@@ -186,13 +186,13 @@ def _title(module: nn.Module, call: InitCall) -> str:
 
 def _missing(module: nn.Module, call: InitCall, missing: list[str]) -> LoadModuleError:
     number = len(missing) > 1
-    example = " ".join(["--input 'float32[1,8,8,1]'"] * len(missing))
     return LoadModuleError(
         f"{_title(module, call)} needs {'inputs' if number else 'an input'} for "
         f"{', '.join(missing)}; given: {call.given}.",
         where=type(module).__name__,
-        hint=f"Give the shape and dtype of each, e.g. {example}; a flag by "
-        f"--call {missing[-1]}=true.",
+        hint=f"Give the shape and dtype of {'each' if number else 'it'}, e.g. "
+        f"float32[1,8,8,1] (--input); a flag as a static argument, "
+        f"{missing[-1]}=true (--call).",
     )
 
 

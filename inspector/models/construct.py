@@ -120,7 +120,7 @@ def _call(
             imported.roots,
             doing=f"Constructing {target.code}",
             where=place,
-            hint="Check the constructor arguments (--kwargs).",
+            hint="Check the constructor arguments (--kwargs on the command line).",
         ) from error
 
 

@@ -39,7 +39,8 @@ _HINTS = {
     "MultipleMethodsCompactError": "Mark one method with @nn.compact, move the rest "
     "of the submodules to setup.",
     "TracerBoolConversionError": "Shapes are found without values, so Python cannot "
-    "branch on an array: use jnp.where or jax.lax.cond, or give the flag by --call.",
+    "branch on an array: use jnp.where or jax.lax.cond, or give the flag as a static argument "
+    "(--call name=value).",
     "ConcretizationTypeError": "Shapes are found without values: take this number "
     "from a shape, a field, or a static argument (--call name=value).",
     "TracerIntegerConversionError": "Shapes are found without values: take this number "
@@ -51,7 +52,7 @@ _HINTS = {
     "JaxTransformError": "Use nn.jit, nn.vmap or nn.scan around submodules in place "
     "of jax.jit, jax.vmap or jax.lax.scan.",
     "InvalidRngError": "The module draws from an rng stream that was not given: give "
-    "its seed by --rng NAME=0.",
+    "its seed, e.g. 0 (--rng NAME=0).",
     "RecursionError": "The module calls itself without end.",
     "MemoryError": "The module allocates more than there is; make arrays inside "
     "methods, where only their shapes are found.",
@@ -66,9 +67,10 @@ _PATTERNS = (
     (r"non-default argument", "Put the fields without a default first."),
     (
         r"must be passed to the constructor or at call time",
-        "Give the flag, e.g. --call deterministic=true, or as a constructor argument.",
+        "Give the flag as a static argument of the call, e.g. deterministic=true (--call), "
+        "or as a constructor argument.",
     ),
-    (r"no attribute '__call__'", "Name the method that init runs: --method NAME."),
+    (r"no attribute '__call__'", "Name the method that init runs (--method NAME)."),
     (
         r"defined in '\.setup\(\)'",
         "Attributes of setup exist inside init and apply only.",

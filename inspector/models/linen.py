@@ -273,5 +273,5 @@ def unused_note(path: TreePath, method: str) -> str:
     """Returns the sentence about a declared submodule without variables."""
     return (
         f"{join(path)} is declared in setup and {method or '__call__'} never calls it, "
-        "so it has no variables here; another --method may."
+        "so it has no variables here; another method (--method) may."
     )

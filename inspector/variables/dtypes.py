@@ -82,8 +82,8 @@ def to_numpy(name: str) -> np.dtype:
     """
     if name not in _SIZES and not is_key(name):
         raise KeyError(name)
-    import ml_dtypes  # noqa: PLC0415 - see the module's docstring
-    import numpy as np  # noqa: PLC0415
+    import ml_dtypes  # noqa: PLC0415 - the first picture does not wait for it
+    import numpy as np  # noqa: PLC0415 - as above
 
     if is_key(name):
         return np.dtype(np.uint32)

@@ -187,7 +187,7 @@ def test_shared_and_unused_submodules() -> None:
     }
     assert loaded.notes == (
         "unused is declared in setup and __call__ never calls it, so it has no "
-        "variables here; another --method may.",
+        "variables here; another method (--method) may.",
     )
 
 
@@ -333,4 +333,7 @@ def test_numbers_differ_from_one_jitted_call_at_most_in_last_bits(
 def test_missing_input_is_explained() -> None:
     error = fails("Mlp")
     assert error.message == "Mlp.__call__(x) needs an input for x; given: none."
-    assert "--input 'float32[1,8,8,1]'" in error.hint
+    assert error.hint == (
+        "Give the shape and dtype of it, e.g. float32[1,8,8,1] (--input); a flag as "
+        "a static argument, x=true (--call)."
+    )

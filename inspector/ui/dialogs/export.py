@@ -7,6 +7,7 @@ needs an answer: something the format cannot say, a source that changed, an erro
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -268,9 +269,9 @@ class ExportDialog(TaskDialog):
     def _is_local(self, path: str) -> bool:
         """Whether something is there, as far as the window's own machine knows."""
         try:
-            found = Path(self._folder) / Path(path).expanduser()
+            found = Path(self._folder, os.path.expanduser(path))  # noqa: PTH111 - lets ~nobody be
             return found.is_file() or (found.is_dir() and any(found.iterdir()))
-        except (OSError, RuntimeError, ValueError):
+        except (OSError, ValueError):
             return False
 
     def _on_format(self, index: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from dataclasses import asdict
 from pathlib import Path
 
@@ -95,7 +96,7 @@ def nearby_pythons(spec: str) -> list[str]:
     if not path:
         return []
     found: list[str] = []
-    folder = Path(path).expanduser().parent
+    folder = Path(os.path.expanduser(path)).parent  # noqa: PTH111 - lets ~nobody be
     for level in (folder, *folder.parents)[:_LOOK_UP_LEVELS]:
         for name in _VENV_FOLDERS:
             for python in _PYTHONS:

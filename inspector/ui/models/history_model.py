@@ -28,11 +28,16 @@ POSITION_ROLE = Qt.ItemDataRole.UserRole
 """Role of the number of edits in force at a row's state."""
 
 
+INVITATION = "Edits of the target appear here"
+"""What the list says before there is anything to edit."""
+
+
 class HistoryModel(QAbstractListModel):
     """Row 0 is the oldest state that is known; the last row the newest edit.
 
     Attributes:
         state: The history that is shown.
+        has_base: Whether there is a target whose history it is.
     """
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
@@ -40,6 +45,7 @@ class HistoryModel(QAbstractListModel):
         super().__init__(parent)
         self._theme = theme
         self.state = HistoryState()
+        self.has_base = False
         theme.changed.connect(self._on_theme)
 
     def set_state(self, state: HistoryState) -> None:
@@ -54,6 +60,12 @@ class HistoryModel(QAbstractListModel):
         self.state = state
         self.endResetModel()
 
+    def set_base(self, *, has_base: bool) -> None:
+        """Says whether there is a target; without one the list invites."""
+        if has_base != self.has_base:
+            self.has_base = has_base
+            self._tell_changed()
+
     def position_of(self, row: int) -> int:
         """Returns the number of edits in force at the state of a row."""
         return self.state.first + row
@@ -67,7 +79,7 @@ class HistoryModel(QAbstractListModel):
             return self.state.texts[row - 1]
         if self.state.first:
             return f"{self.state.first:,} earlier edits"
-        return "As loaded"
+        return "As loaded" if self.has_base else INVITATION
 
     def _on_theme(self) -> None:
         self._tell_changed()
@@ -91,20 +103,27 @@ class HistoryModel(QAbstractListModel):
             return self._look(role, row, current)
         answers: dict[int, Any] = {
             Qt.ItemDataRole.DisplayRole: self._text(row),
-            Qt.ItemDataRole.ToolTipRole: f"{self._text(row)}\nClick to go there",
+            Qt.ItemDataRole.ToolTipRole: self._tooltip(row, current),
             Qt.ItemDataRole.AccessibleTextRole: self._spoken(row, current),
             Qt.ItemDataRole.SizeHintRole: QSize(0, ROW_HEIGHT),
             POSITION_ROLE: self.position_of(row),
         }
         return answers.get(role)
 
+    def _tooltip(self, row: int, current: int) -> str:
+        text = self._text(row)
+        return text if row == current else f"{text}\nClick to go there"
+
     def _look(self, role: int, row: int, current: int) -> Any:
         if role == Qt.ItemDataRole.ForegroundRole:
-            return self._theme.color("secondary" if row > current else "text")
-        font = QFont(self._theme.font(bold=row == current))
+            is_state = self.has_base and row <= current
+            return self._theme.color("text" if is_state else "secondary")
+        font = QFont(self._theme.font(bold=self.has_base and row == current))
         font.setItalic(row > current)
         return font
 
     def _spoken(self, row: int, current: int) -> str:
+        if not self.has_base:
+            return self._text(row)
         suffix = ", undone" if row > current else ", present" if row == current else ""
         return self._text(row) + suffix

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -158,7 +159,9 @@ class CheckpointDialog(QFileDialog):
         text = line.text().strip() if line is not None else ""
         folder = Path(self.directory().absolutePath())
         names = [part for part in text.split('"') if part.strip()]
-        paths = [str(folder / Path(name).expanduser()) for name in names]
+        # Path.expanduser raises where nobody has the name; a shell lets it be.
+        expanded = map(os.path.expanduser, names)  # noqa: PTH111 - see above
+        paths = [str(folder / name) for name in expanded]
         return [path for path in paths if QFileInfo.exists(path)]
 
     def _on_take(self) -> None:

@@ -53,11 +53,14 @@ class HistoryPanel(QWidget):
         )
 
     def _on_document(self, info: DocumentInfo) -> None:
+        self.model.set_base(has_base=info.target.kind != "none")
         self.model.set_state(info.history)
         self._follow()
 
     def _on_changed(self, changes: Changes) -> None:
         self.banner.clear()
+        if changes.base:
+            self.refresh()
         self.model.set_state(changes.history)
         self._follow()
 

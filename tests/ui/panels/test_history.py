@@ -5,7 +5,12 @@ from PySide6.QtTest import QTest
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from inspector.engine.messages.document import Changes, GoTo, HistoryState
+from inspector.engine.messages.document import (
+    Changes,
+    GoTo,
+    HistoryState,
+    TargetInfo,
+)
 from inspector.ui.panels.history import HistoryPanel
 from tests.ui.content_store import ContentStore, light_theme, start_client
 
@@ -13,7 +18,7 @@ STATE = HistoryState(1, 2, ("Cast head", "Fill bias"), 0, can_undo=True, can_red
 
 
 def _panel(qtbot: QtBot, state: HistoryState) -> tuple[HistoryPanel, ContentStore]:
-    store = ContentStore(history=state)
+    store = ContentStore(history=state, target=TargetInfo("module", "Net"))
     panel = HistoryPanel(start_client(store, qtbot), light_theme())
     qtbot.addWidget(panel)
     panel.show()
@@ -61,3 +66,17 @@ def test_changes_bring_the_new_history(qtbot: QtBot) -> None:
     store.emit(Changes(structure=True, history=newer))
     qtbot.waitUntil(lambda: _texts(panel)[-1] == "Delete step")
     assert panel.list.currentIndex().row() == 3
+
+
+def test_without_a_target_the_list_says_what_it_is_for(qtbot: QtBot) -> None:
+    store = ContentStore()
+    panel = HistoryPanel(start_client(store, qtbot), light_theme())
+    qtbot.addWidget(panel)
+    invitation = "Edits of the target appear here"
+    assert _texts(panel) == [invitation]
+    spoken = Qt.ItemDataRole.AccessibleTextRole
+    assert panel.model.index(0).data(spoken) == invitation
+    store.target = TargetInfo("module", "Net")
+    store.emit(Changes(base=True, structure=True))
+    qtbot.waitUntil(lambda: _texts(panel) == ["As loaded"])
+    assert panel.model.index(0).data(spoken) == "As loaded, present"
