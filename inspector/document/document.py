@@ -125,13 +125,19 @@ class Document:
             uses.insert(0, "the target is a copy of it")
         return tuple(uses)
 
-    def set_base(self, base: Base) -> DocumentChange:
+    def set_base(self, base: Base, tree: Branch | None = None) -> DocumentChange:
         """Begins a new target; the edits of the old one are forgotten.
+
+        Args:
+            base: Where it begins.
+            tree: What `base.module_tree` gives for it, made beforehand where a
+                large one would hold up the state thread.
 
         Raises:
             RecipeError: The source is not open, or its tree is a single leaf.
         """
-        tree = self._base_tree(base)
+        if tree is None:
+            tree = self._base_tree(base)
         self.base = base
         self.history = History(tree)
         return self._changed(
@@ -187,12 +193,25 @@ class Document:
             EditError: It does not fit the target; nothing is changed.
             TransferError: A pair fits source or target no longer.
         """
+        return self.push(edit, self.preview(edit, self.target))
+
+    def preview(self, edit: Edit, target: Branch) -> Branch:
+        """Returns what an edit makes of a target; changes nothing, on any thread.
+
+        Raises:
+            EditError: It does not fit the target.
+            TransferError: A pair fits source or target no longer.
+        """
         if isinstance(edit, Transfer):
             source = self.sources.get(edit.source)
             if source.tree is not None:
                 for pair in edit.pairs:
                     check_pair(pair, source.tree, source.entry.name)
-        self.history.push(edit, apply_edit(self.target, edit))
+        return apply_edit(target, edit)
+
+    def push(self, edit: Edit, after: Branch) -> DocumentChange:
+        """Takes an edit whose `preview` of the present target was ``after``."""
+        self.history.push(edit, after)
         return self._moved((edit,), describe(edit))
 
     def undo(self) -> DocumentChange:

@@ -15,7 +15,7 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +32,9 @@ SYNC_SECONDS = 1.0
 
 BEGIN = "begin"
 """``"op"`` of the first operation, written by the journal itself."""
+
+Recorded = Mapping[str, object] | Callable[[], Mapping[str, object]]
+"""An operation, or what makes it when it is written."""
 
 _MAKING = "new-"
 
@@ -75,7 +78,7 @@ class Journal:
         self._count = count
         self._synced = time.monotonic()
         self._dirty = False
-        self._queue: queue.SimpleQueue[tuple[Mapping[str, object], Future[None]] | None]
+        self._queue: queue.SimpleQueue[tuple[Recorded, Future[None]] | None]
         self._queue = queue.SimpleQueue()
         self._torn = False
         self._closed = False
@@ -140,12 +143,13 @@ class Journal:
         journal = cls(folder, descriptor, length, len(operations))
         return journal, [one for one in operations if one.get("op") != BEGIN]
 
-    def append(self, operation: Mapping[str, object]) -> Future[None]:
+    def append(self, operation: Recorded) -> Future[None]:
         """Queues an operation for writing; returns at once, from any thread.
 
         Args:
-            operation: Plain JSON with ``"op"``; ``"title"`` renames the session.
-                Must not be changed afterwards.
+            operation: Plain JSON with ``"op"``, or what makes it on the journal's
+                thread; ``"title"`` renames the session. Nothing that it is made
+                of may be changed afterwards.
 
         Returns:
             Done when the operation is with the system, where the death of the
@@ -196,8 +200,8 @@ class Journal:
                 return
             operation, future = item
             try:
-                self._write(operation)
-            except (OSError, TypeError, ValueError) as error:
+                self._write(operation() if callable(operation) else operation)
+            except Exception as error:  # the thread must live: others wait on it
                 future.set_exception(_failed("write", self.folder, error))
             else:
                 future.set_result(None)

@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import secrets
+import stat
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -180,6 +181,24 @@ def save(recipe: Recipe, path: Path) -> None:
         raise RecipeError(message, where=str(path), hint=hint) from error
 
 
+def _read_bounded(path: Path) -> bytes:
+    """Reads a file of any origin; never waits for a pipe, never reads without end."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        message = "it is no file but a folder, a pipe or a device"
+        hint = "Choose the file that the recipe was saved to."
+        raise RecipeError(message, where=str(path), hint=hint)
+    # One byte more than allowed tells a file that grew since it was looked at.
+    with path.open("rb") as file:
+        data = file.read(min(status.st_size, SIZE_LIMIT) + 1)
+    size = max(status.st_size, len(data))
+    if size > SIZE_LIMIT:
+        message = f"it has {size:,} bytes, a recipe has at most {SIZE_LIMIT:,}"
+        hint = "This is hardly a recipe; open it as a checkpoint."
+        raise RecipeError(message, where=str(path), hint=hint)
+    return data
+
+
 def load(path: Path) -> Recipe:
     """Reads a recipe; runs no code and opens no source.
 
@@ -188,12 +207,7 @@ def load(path: Path) -> Recipe:
     """
     path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
     try:
-        size = path.stat().st_size
-        if size > SIZE_LIMIT:
-            message = f"it has {size:,} bytes, a recipe has at most {SIZE_LIMIT:,}"
-            hint = "This is hardly a recipe; open it as a checkpoint."
-            raise RecipeError(message, where=str(path), hint=hint)
-        data = json.loads(path.read_bytes())
+        data = json.loads(_read_bounded(path))
     except OSError as error:
         message = f"the recipe cannot be read: {error.strerror or error}"
         hint = "Check the path and its permissions."

@@ -17,6 +17,9 @@ from inspector.variables.nearest import did_you_mean
 from inspector.variables.path import join
 from inspector.variables.tree import Branch, Node, get
 
+_LONGEST_NUMBER = 9
+"""Digits of an id's number; a longer one was made by nobody here."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -64,10 +67,14 @@ class Sources:
         return self._by_id[source_id]
 
     def new_id(self) -> str:
-        """Returns an id that no source of this document has or had."""
+        """Returns an id that no source of this document has, had or was promised.
+
+        Several are opened at once, and each needs its id before its tree is made.
+        """
         while f"s{self._next}" in self._by_id:
             self._next += 1
-        return f"s{self._next}"
+        self._next += 1
+        return f"s{self._next - 1}"
 
     def unique_name(self, name: str) -> str:
         """Returns a name that no source has, ``digits (2)`` beside ``digits``."""
@@ -88,8 +95,9 @@ class Sources:
             message = f"a source “{source_id}” is open already"
             raise RecipeError(message, hint="Give it another id.")
         self._by_id[source_id] = source
-        if source_id == f"s{self._next}":
-            self._next += 1
+        number = source_id.removeprefix("s")
+        if number.isascii() and number.isdigit() and len(number) < _LONGEST_NUMBER:
+            self._next = max(self._next, int(number) + 1)
 
     def replace(self, source: Source) -> None:
         """Puts another source in the place of the one of the same id."""

@@ -14,12 +14,14 @@ from inspector.engine.store_engines import OnProgress
 from inspector.engine.store_initial import InitialValues
 from inspector.engine.store_reader import ReaderSupervisor
 from inspector.engine.store_sources import Sources
-from inspector.engine.store_state import StoreState
+from inspector.engine.store_state import StoreState, TargetReplacedError
 from inspector.engine.store_target import Target
 from inspector.engine.store_values import resolve_tree
+from inspector.engine.store_viewing import ViewWorkers
 from inspector.errors import WriteFileError
+from inspector.variables.path import TreePath
 from inspector.variables.plain import to_plain
-from inspector.variables.tree import walk
+from inspector.variables.tree import Node, walk
 from inspector.variables.value import Initial, innermost
 
 
@@ -56,9 +58,12 @@ class Exporter:
         target: Target,
         reader: ReaderSupervisor,
         initial: InitialValues,
+        *,
+        workers: ViewWorkers,
     ) -> None:
         """Takes its collaborators."""
         self._state = state
+        self._workers = workers
         self._sources = sources
         self._target = target
         self._reader = reader
@@ -71,9 +76,13 @@ class Exporter:
             ExportNoTargetError: There is no target.
             ExportChangedSourceError: A source changed and nobody agreed to that.
             ModuleNotImportedError: See `document.Export.run`.
+            TargetReplacedError: The base or a seed changed before it was written.
             RemoteError: The reader refused or could not write.
         """
-        target = self._state.target()
+        # What is written is the target as it is now, whatever is edited meanwhile;
+        # a source that it needs may even be closed after an undo.
+        target, base = self._state.target(), self._state.document.base
+        locators = self._state.locators()
         if not target.children:
             raise ExportNoTargetError
         await self._sources.recheck()
@@ -81,18 +90,19 @@ class Exporter:
             for info in self._state.infos():
                 if info.changed:
                     raise ExportChangedSourceError(info.name, info.changed)
-        needed = [
-            inner.path
-            for _, leaf in walk(target)
-            if isinstance(inner := innermost(leaf.value), Initial)
-        ]
+        needed = await self._workers.run(lambda: _initial_paths(target))
         if body.run and needed:
             await self._target.import_unchanged(progress)
+        if needed and self._state.document.base is not base:
+            raise TargetReplacedError
         await self._initial.ensure(needed, progress)
-        tree = resolve_tree(target, self._state.locators(), self._initial.table)
+        table = dict(self._initial.table)
+        plain = await self._workers.run(
+            lambda: to_plain(resolve_tree(target, locators, table))
+        )
         return await self._reader.ask(
             reading.WriteExport(
-                to_plain(tree),
+                plain,
                 str(absolute(body.out, body.cwd)),
                 body.format,
                 lossy=body.lossy,
@@ -101,6 +111,15 @@ class Exporter:
             ),
             progress,
         )
+
+
+def _initial_paths(target: Node) -> list[TreePath]:
+    """Returns the paths, in the base's tree, of the initial values in a target."""
+    return [
+        inner.path
+        for _, leaf in walk(target)
+        if isinstance(inner := innermost(leaf.value), Initial)
+    ]
 
 
 def absolute(path: str, cwd: str) -> Path:

@@ -1,15 +1,16 @@
 """Writes the session's journal from the store's loop.
 
 An operation is recorded before its request is answered. A full disk costs the
-recovery after a crash, not the edit: it is said once and the work goes on.
+recovery after a crash, not the edit: it is said once and the work goes on. What is
+recorded has been done to the document, so a cancel that comes meanwhile is too late.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from contextlib import suppress
 
-from inspector.document.journal import Journal
+from inspector.document.journal import Journal, Recorded
 from inspector.engine.messages.document import Notice
 from inspector.engine.store_engines import Notify
 from inspector.errors import InspectorError
@@ -24,12 +25,17 @@ class SessionJournal:
         self._notify = notify
         self._failed = False
 
-    async def record(self, operation: Mapping[str, object]) -> None:
-        """Writes an operation and waits until the system has it."""
+    async def record(self, operation: Recorded) -> None:
+        """Writes an operation and waits until the system has it, cancelled or not.
+
+        Args:
+            operation: The operation, or what makes it on the journal's thread: the
+                JSON of a large module or transfer would hold up the loop.
+        """
         if self._journal is None:
             return
         try:
-            await asyncio.wrap_future(self._journal.append(operation))
+            await _to_the_end(asyncio.wrap_future(self._journal.append(operation)))
         except InspectorError as error:
             if not self._failed:
                 self._failed = True
@@ -50,3 +56,15 @@ class SessionJournal:
         if self._journal is not None:
             self._journal.close(keep=keep)
             self._journal = None
+
+
+async def _to_the_end(future: asyncio.Future[None]) -> None:
+    """Waits for a future and lets no cancel cut that short.
+
+    The document has changed already. A request that gave up here would be answered
+    as cancelled, and nobody would be told of the change.
+    """
+    while not future.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.shield(future)
+    future.result()

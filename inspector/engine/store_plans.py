@@ -7,6 +7,7 @@ hover over a large model is answered within a few milliseconds.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 
 from inspector.engine.messages import viewing
 from inspector.engine.store_state import StoreState
@@ -15,7 +16,7 @@ from inspector.errors import TransferError
 from inspector.variables.edit import Asked, Transfer
 from inspector.variables.path import TreePath, join
 from inspector.variables.plan import Plan, PlanRow, decide, make_plan
-from inspector.variables.tree import Node
+from inspector.variables.tree import Branch, Node
 from inspector.variables.tree_index import TreeIndex
 
 _KEPT = 4
@@ -37,24 +38,34 @@ class PlanGoneError(TransferError):
 
 
 class _Kept:
-    """A plan with what is looked up in it."""
+    """A plan with what is looked up in it; made on a worker."""
 
     def __init__(self, plan: Plan, target: Node) -> None:
         self.plan = plan
         self.target = target
-        self._marks: dict[TreePath, str] | None = None
+        self._wanted: tuple[tuple[str, ...], list[tuple[int, PlanRow]]] | None = None
+        self._marks: dict[TreePath, str] = {}
+        for row in plan.rows:
+            if row.target is not None:
+                self._add(row.target, row.verdict.value)
 
     def mark(self, path: TreePath) -> str:
         """Returns the worst verdict at or below a target path; may be empty."""
-        if self._marks is None:
-            self._marks = {}
-            for row in self.plan.rows:
-                if row.target is not None:
-                    self._add(row.target, row.verdict.value)
         return self._marks.get(path, "")
 
+    def rows(self, verdicts: tuple[str, ...]) -> list[tuple[int, PlanRow]]:
+        """Returns (index, row) of these verdicts, of all for none; the last is kept."""
+        kept = self._wanted
+        if kept is None or kept[0] != verdicts:
+            rows = enumerate(self.plan.rows)
+            kept = (
+                verdicts,
+                [r for r in rows if not verdicts or r[1].verdict in verdicts],
+            )
+            self._wanted = kept
+        return kept[1]
+
     def _add(self, path: TreePath, verdict: str) -> None:
-        assert self._marks is not None
         rank = _RANK[verdict]
         for depth in range(len(path), -1, -1):
             place = path[:depth]
@@ -82,8 +93,8 @@ class Plans:
         target = self._state.target()
         name = self._state.names().get(body.source, body.source)
 
-        def work() -> Plan:
-            return make_plan(
+        def work() -> _Kept:
+            plan = make_plan(
                 self._index(source),
                 self._index(target),
                 source_path=body.source_path,
@@ -92,10 +103,12 @@ class Plans:
                 source_id=body.source,
                 source_name=name,
             )
+            return _Kept(plan, target)
 
-        plan = await self._workers.run(work)
+        kept = await self._workers.run(work)
+        plan = kept.plan
         self._last += 1
-        self._plans[self._last] = _Kept(plan, target)
+        self._plans[self._last] = kept
         while len(self._plans) > _KEPT:
             self._plans.popitem(last=False)
         return viewing.PlanInfo(
@@ -110,12 +123,8 @@ class Plans:
 
     async def rows(self, body: viewing.AskPlanRows) -> viewing.PlanPage:
         """Answers a page of rows."""
-        plan = self._kept(body.plan).plan
-        wanted = [
-            (index, row)
-            for index, row in enumerate(plan.rows)
-            if not body.verdicts or row.verdict in body.verdicts
-        ]
+        kept = self._kept(body.plan)
+        wanted = await self._workers.run(lambda: kept.rows(tuple(body.verdicts)))
         page = wanted[body.start : body.start + min(body.count, 500)]
         lines = tuple(_line(index, row) for index, row in page)
         return viewing.PlanPage(lines, len(wanted))
@@ -125,17 +134,24 @@ class Plans:
         kept = self._kept(body.plan)
         return viewing.PlanMarks(tuple(kept.mark(path) for path in body.paths))
 
-    def decide(self, body: viewing.ApplyPlan) -> Transfer:
-        """Returns the edit that a plan and the person's choices amount to.
+    def decision(self, body: viewing.ApplyPlan) -> Callable[[Branch], Transfer]:
+        """Returns what turns the present target into the edit of a plan.
+
+        It may run on a worker. It raises `PlanGoneError` when the target has changed
+        since the plan was made, and `TransferError` when a choice is not possible or
+        nothing would be moved.
 
         Raises:
-            PlanGoneError: The plan was replaced, or the target has changed since.
-            TransferError: A choice is not possible, or nothing would be moved.
+            PlanGoneError: The plan was replaced by newer ones.
         """
         kept = self._kept(body.plan)
-        if kept.target is not self._state.target():
-            raise PlanGoneError
-        return decide(kept.plan, dict(body.choices))
+
+        def decided(target: Branch) -> Transfer:
+            if kept.target is not target:
+                raise PlanGoneError
+            return decide(kept.plan, dict(body.choices))
+
+        return decided
 
     def _kept(self, number: int) -> _Kept:
         kept = self._plans.get(number)

@@ -1,12 +1,15 @@
 """Recipes and sessions: the document as a file, and as a log that outlives a crash.
 
 Opening either runs no code: the recorded tree is shown, sources are listed again,
-and a module is imported only when somebody names its file.
+and a module is imported only when somebody names its file. Files are read and
+written beside the loop.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from inspector.document import journal as journals
@@ -16,6 +19,11 @@ from inspector.document.change import NEW_TARGET, Change, DocumentChange
 from inspector.document.document import Document
 from inspector.document.recipe import Recipe
 from inspector.engine.messages import document as messages
+from inspector.engine.store_bounds import (
+    SESSIONS_LISTED,
+    TITLE_TEXT,
+    shortened,
+)
 from inspector.engine.store_engines import OnProgress
 from inspector.engine.store_export import absolute
 from inspector.engine.store_journal import SessionJournal
@@ -38,6 +46,19 @@ class ReplaySessionError(RecipeError):
         )
 
 
+@dataclass(slots=True)
+class _Made:
+    """A document in the making, which nobody sees until it is whole.
+
+    Attributes:
+        document: The document.
+        infos: What is known of its sources, by id.
+    """
+
+    document: Document = field(default_factory=Document)
+    infos: dict[str, messages.SourceInfo] = field(default_factory=dict)
+
+
 class Recipes:
     """Saves and opens recipes, offers and restores sessions."""
 
@@ -57,9 +78,13 @@ class Recipes:
     async def save(self, body: messages.SaveRecipe) -> messages.DocumentInfo:
         """Saves the document to a recipe file, atomically."""
         path = absolute(body.path, body.cwd)
-        recipes.save(self._state.document.recipe(), path)
-        self._state.recipe_file = str(path)
-        self._state.saved_revision = self._state.document.revision
+        document = self._state.document
+        # Edits that are made while it is written are not in it.
+        recipe, revision = document.recipe(), document.revision
+        await asyncio.to_thread(recipes.save, recipe, path)
+        if self._state.document is document:
+            self._state.recipe_file = str(path)
+            self._state.saved_revision = revision
         return self._state.document_info()
 
     async def open(
@@ -71,38 +96,53 @@ class Recipes:
             RecipeError: It is damaged, or its edits no longer fit.
         """
         path = absolute(body.path, body.cwd)
-        recipe = recipes.load(path)
-        change = await self._take(recipe, progress)
+        recipe = await asyncio.to_thread(recipes.load, path)
+        made = _Made(self._state.document)
+        change = await self._take(made, recipe, progress)
+        self._enter(made)
         self._state.recipe_file = str(path)
         self._state.saved_revision = self._state.document.revision
-        data = recipes.to_json(recipe)
         title = self._state.title()
-        await self._journal.record({"op": "recipe", "recipe": data, "title": title})
+        await self._journal.record(
+            lambda: {"op": "recipe", "recipe": recipes.to_json(recipe), "title": title}
+        )
         return self._state.changes(change)
 
-    async def _take(self, recipe: Recipe, progress: OnProgress) -> DocumentChange:
+    async def _take(
+        self, made: _Made, recipe: Recipe, progress: OnProgress
+    ) -> DocumentChange:
         trees: dict[str, Node] = {}
+        infos: dict[str, messages.SourceInfo] = {}
         for entry in recipe.sources:
-            tree, _ = await self._sources.take(entry, progress)
+            tree, infos[entry.id] = await self._sources.take(entry, progress)
             if tree is not None:
                 trees[entry.id] = tree
-        change = self._state.document.load_recipe(recipe, trees)
-        self._state.module_loaded = False
+        change = made.document.load_recipe(recipe, trees)
+        made.infos = infos
         return change
 
+    def _enter(self, made: _Made) -> None:
+        """Makes a document that is whole the session's."""
+        self._state.document = made.document
+        for info in made.infos.values():
+            self._state.set_info(info)
+        self._state.module_loaded = False
+
     async def sessions(self) -> messages.Sessions:
-        """Lists the sessions that a crash left behind."""
-        found = journals.sessions(self._state_dir)
+        """Lists the sessions that a crash left behind, the newest first."""
+        found = await asyncio.to_thread(journals.sessions, self._state_dir)
         return messages.Sessions(
             tuple(
-                messages.SessionInfo(one.id, one.title, one.edits, one.ended)
-                for one in found
+                messages.SessionInfo(
+                    one.id, shortened(one.title, TITLE_TEXT), one.edits, one.ended
+                )
+                for one in found[:SESSIONS_LISTED]
             )
         )
 
     async def discard(self, body: messages.DiscardSession) -> messages.Sessions:
         """Forgets a session."""
-        journals.discard(self._state_dir, body.id)
+        await asyncio.to_thread(journals.discard, self._state_dir, body.id)
         return await self.sessions()
 
     async def restore(
@@ -110,28 +150,27 @@ class Recipes:
     ) -> messages.Changes:
         """Takes a session up where it ended; runs no code.
 
-        The operations are made on a fresh document first: a session that cannot be
-        restored stays on disk, and the present document stays as it is.
+        The operations are made on a fresh document, which takes the place of the
+        present one when it is whole: a session that cannot be restored stays on
+        disk, and nobody sees half of one.
 
         Raises:
             InspectorError: The session is gone, or an operation no longer fits.
         """
-        operations = journals.read_operations(self._state_dir, body.id)
+        operations = await asyncio.to_thread(
+            journals.read_operations, self._state_dir, body.id
+        )
         self._state.culprits |= {
             str(one["locator"]) for one in operations if one.get("op") == "culprit"
         }
-        before, loaded = self._state.document, self._state.module_loaded
-        self._state.document = Document()
-        try:
-            for operation in operations:
-                if operation.get("op") != "culprit":
-                    await self._repeat(operation, progress)
-            journal, _ = journals.Journal.resume(self._state_dir, body.id)
-        except BaseException:
-            self._state.document, self._state.module_loaded = before, loaded
-            raise
+        made = _Made()
+        for operation in operations:
+            if operation.get("op") != "culprit":
+                await self._repeat(made, operation, progress)
+        # Not beside the loop: a cancel between the lock and its use would keep it.
+        journal, _ = journals.Journal.resume(self._state_dir, body.id)
         self._journal.replace(journal)
-        self._state.module_loaded = False
+        self._enter(made)
         self._state.recipe_file = ""
         flags = NEW_TARGET | Change.SOURCES
         notes = self._state.document.problems()
@@ -139,12 +178,12 @@ class Recipes:
         return self._state.changes(DocumentChange(flags, text=text, notes=notes))
 
     async def _repeat(
-        self, operation: Mapping[str, object], progress: OnProgress
+        self, made: _Made, operation: Mapping[str, object], progress: OnProgress
     ) -> None:
-        document = self._state.document
+        document = made.document
         match operation:
             case {"op": "source" | "recipe", "recipe": data}:
-                await self._repeat_recipe(operation["op"], data, progress)
+                await self._repeat_recipe(made, operation["op"], data, progress)
             case {"op": "close", "source": str(source)}:
                 document.remove_source(source)
             case {"op": "base" | "rebase" as kind, "base": data}:
@@ -167,15 +206,15 @@ class Recipes:
                 raise ReplaySessionError(operation.get("op"))
 
     async def _repeat_recipe(
-        self, kind: object, data: object, progress: OnProgress
+        self, made: _Made, kind: object, data: object, progress: OnProgress
     ) -> None:
         recipe = recipes.from_json(data)
         if kind == "recipe":
-            await self._take(recipe, progress)
+            await self._take(made, recipe, progress)
             return
         for entry in recipe.sources:
-            tree, _ = await self._sources.take(entry, progress)
-            if entry.id not in self._state.document.sources:
-                self._state.document.add_source(entry, tree)
+            tree, made.infos[entry.id] = await self._sources.take(entry, progress)
+            if entry.id not in made.document.sources:
+                made.document.add_source(entry, tree)
             elif tree is not None:
-                self._state.document.replace_source(entry, tree)
+                made.document.replace_source(entry, tree)

@@ -64,11 +64,16 @@ class Session:
         self._reader = ReaderSupervisor(_starter("reader", ""), notify)
         self._model = ModelSupervisor(partial(_starter, "model"), notify, body.python)
         self._sources = Sources(self._state, self._reader, self._workers, self._journal)
-        self._target = Target(self._state, self._model, self._journal)
+        self._target = Target(self._state, self._model, self._journal, self._workers)
         self._initial = InitialValues(self._state, self._model, self._scratch)
         self._state.initial = self._initial.table
         self._exporter = Exporter(
-            self._state, self._sources, self._target, self._reader, self._initial
+            self._state,
+            self._sources,
+            self._target,
+            self._reader,
+            self._initial,
+            workers=self._workers,
         )
         self._plans = Plans(self._state, self._workers)
         self._numbers = LeafReader(self._state, self._reader, self._initial)
@@ -131,7 +136,7 @@ class Session:
             document.GoTo: lambda body, _: target.go_to(body),
             document.OpenRecipe: self._recipes.open,
             document.RestoreSession: self._recipes.restore,
-            viewing.ApplyPlan: lambda body, _: target.apply(self._plans.decide(body)),
+            viewing.ApplyPlan: lambda body, _: target.apply(self._plans.decision(body)),
         }
         for kind in (
             document.RenameNode,

@@ -13,6 +13,7 @@ from inspector.document.fingerprint import Fingerprint, changes, fingerprint
 from inspector.document.recipe import Recipe, SourceEntry, to_json
 from inspector.engine.messages import document as messages
 from inspector.engine.messages import reading
+from inspector.engine.store_bounds import brief
 from inspector.engine.store_ends import EndedReaderError
 from inspector.engine.store_engines import OnProgress
 from inspector.engine.store_journal import SessionJournal
@@ -67,13 +68,8 @@ class Sources:
             RemoteError: It cannot be read; says what, where and what to do.
         """
         listing = await self._list(body.locator, body.cwd, progress)
+        source_id, tree = await self._new_tree(listing)
         document = self._state.document
-        source_id = document.sources.new_id()
-        tree = await self._tree(listing, source_id)
-        # Another one may have been opened while this one was listed.
-        if source_id in document.sources:
-            source_id = document.sources.new_id()
-            tree = await self._tree(listing, source_id)
         entry = SourceEntry(
             source_id,
             listing.path,
@@ -86,24 +82,42 @@ class Sources:
         info = _info(entry, listing, tree)
         self._state.set_info(info)
         await self.record(entry)
-        return info, self._state.changes(change)
+        return brief(info), self._state.changes(change)
+
+    async def _new_tree(self, listing: reading.Listing) -> tuple[str, Node]:
+        """Makes the tree of a new source; returns its id too."""
+        while True:
+            document = self._state.document
+            source_id = document.sources.new_id()
+            tree = await self._tree(listing, source_id)
+            # A recipe or a session may have taken the document's place meanwhile.
+            same = self._state.document is document
+            if same and source_id not in document.sources:
+                return source_id, tree
 
     async def record(self, entry: SourceEntry) -> None:
         """Journals a source, opened or read again."""
-        data = to_json(Recipe(sources=(entry,)))
         title = self._state.title()
-        await self._journal.record({"op": "source", "recipe": data, "title": title})
+        await self._journal.record(
+            lambda: {
+                "op": "source",
+                "recipe": to_json(Recipe(sources=(entry,))),
+                "title": title,
+            }
+        )
 
     async def take(
         self, entry: SourceEntry, progress: OnProgress
-    ) -> tuple[Node | None, str]:
+    ) -> tuple[Node | None, messages.SourceInfo]:
         """Lists a recorded source again, for an opened recipe or a session.
 
         A source that ended the reader in the session that is restored comes back
         closed and says so; it is read again only when the person asks for it.
+        Nothing is entered in the state, for the recipe may yet prove not to fit.
 
         Returns:
-            Its tree, None when it cannot be read, and why not.
+            Its tree, None when it cannot be read, and what is known of it, with the
+            reason in ``incomplete``.
         """
         try:
             if entry.locator in self._state.culprits:
@@ -114,12 +128,10 @@ class Sources:
                 entry.id, entry.name, entry.locator, entry.path, entry.format, 0, 0, 0,
                 incomplete=str(error),
             )  # fmt: skip
-            self._state.set_info(info)
-            return None, str(error)
+            return None, info
         tree = await self._tree(listing, entry.id)
         changed = "; ".join(changes(entry.fingerprint, _fingerprint(listing))[:3])
-        self._state.set_info(replace(_info(entry, listing, tree), changed=changed))
-        return tree, ""
+        return tree, replace(_info(entry, listing, tree), changed=changed)
 
     async def close(self, body: messages.CloseSource) -> messages.Changes:
         """Closes a source that nothing uses."""
@@ -129,10 +141,12 @@ class Sources:
 
     async def recheck(self) -> messages.DocumentInfo:
         """Compares the files of every source with what was opened."""
-        for info in self._state.infos():
-            entry = self._state.document.sources.get(info.id).entry
+        for entry in [source.entry for source in self._state.document.sources]:
             changed = await self._changed(entry)
-            if changed != info.changed:
+            # It may have been closed or read again while its files were looked at.
+            now = self._state.document.sources
+            if entry.id in now and now.get(entry.id).entry is entry:
+                info = self._state.info(entry.id)
                 self._state.set_info(replace(info, changed=changed))
         return self._state.document_info()
 

@@ -15,6 +15,13 @@ from inspector.document.document import Document, base_name
 from inspector.engine.messages import document as messages
 from inspector.engine.messages import viewing
 from inspector.engine.messages.module import ModuleSpec
+from inspector.engine.store_bounds import (
+    HISTORY_TEXT,
+    NOTE_TEXT,
+    brief,
+    listed,
+    shortened,
+)
 from inspector.engine.store_view import origin_counts
 from inspector.errors import EditError
 from inspector.variables.leaf import Leaf
@@ -24,6 +31,7 @@ from inspector.variables.value import Initial, Raw, innermost
 
 _TEXTS = 500
 _PATHS = 200
+_PATHS_TEXT = 32 << 10
 
 
 class SourceUnknownError(EditError):
@@ -60,7 +68,6 @@ class StoreState:
         self.initial: Mapping[TreePath, Raw] = {}
         self.culprits: set[str] = set()
         self._infos: dict[str, messages.SourceInfo] = {}
-        self._counted: tuple[Node, tuple[tuple[str, int], ...]] = (EMPTY, ())
 
     def target(self) -> Branch:
         """Returns the target as it stands."""
@@ -130,9 +137,12 @@ class StoreState:
         return replace(details, ready=made)
 
     def base_stamp(self) -> object:
-        """Returns what the initial values depend on."""
-        base = self.document.base
-        return replace(base, tree=base.tree) if isinstance(base, ModuleBase) else None
+        """Returns what the initial values depend on, to be compared by identity.
+
+        Loading a module again makes another base even when all that is recorded of
+        it is equal: a file that it imports may have changed.
+        """
+        return self.document.base
 
     def base_leaves(self) -> int:
         """Returns how many arrays and keys the base's own tree has."""
@@ -162,8 +172,6 @@ class StoreState:
         base = self.document.base
         target = self.target()
         totals = totals_of(target)
-        if self._counted[0] is not target:
-            self._counted = (target, origin_counts(target))
         kind = "none"
         if isinstance(base, ModuleBase):
             kind = "module"
@@ -178,7 +186,7 @@ class StoreState:
             leaves=totals.leaves,
             parameters=totals.parameters,
             nbytes=totals.nbytes,
-            origins=self._counted[1],
+            origins=origin_counts(target),
             seeds=base.rngs if isinstance(base, ModuleBase) else (),
             python=self.python,
         )
@@ -190,7 +198,10 @@ class StoreState:
         return messages.HistoryState(
             state.position,
             len(state.texts),
-            state.texts[first : first + _TEXTS],
+            tuple(
+                shortened(text, HISTORY_TEXT)
+                for text in state.texts[first : first + _TEXTS]
+            ),
             first,
             state.can_undo,
             state.can_redo,
@@ -198,8 +209,9 @@ class StoreState:
 
     def document_info(self) -> messages.DocumentInfo:
         """Returns the whole document in small."""
+        infos = self.infos()
         return messages.DocumentInfo(
-            self.infos(),
+            tuple(brief(info, len(infos)) for info in infos),
             self.target_info(),
             self.history(),
             self.recipe_file,
@@ -220,11 +232,11 @@ class StoreState:
             base=bool(flags & Change.BASE),
             structure=bool(flags & Change.STRUCTURE),
             values=bool(flags & Change.VALUES),
-            paths=change.paths[:_PATHS] if len(change.paths) <= _PATHS else (),
+            paths=change.paths if _are_few(change.paths) else (),
             count=len(change.paths),
-            text=change.text,
+            text=shortened(change.text, NOTE_TEXT),
             history=self.history(),
-            notes=change.notes,
+            notes=listed(change.notes),
         )
 
     def title(self) -> str:
@@ -236,6 +248,13 @@ class StoreState:
         return names
 
 
+def _are_few(paths: tuple[TreePath, ...]) -> bool:
+    """Returns whether the paths of a change fit into its message."""
+    if len(paths) > _PATHS:
+        return False
+    return sum(len(str(key)) for path in paths for key in path) <= _PATHS_TEXT
+
+
 class NoModuleError(EditError):
     """Something of a module was asked for, and the target has none."""
 
@@ -243,6 +262,17 @@ class NoModuleError(EditError):
         """Says what to do."""
         super().__init__(
             "The target is no module's", hint="Load a module as the target first."
+        )
+
+
+class TargetReplacedError(EditError):
+    """The target became another one while something was done for the old one."""
+
+    def __init__(self) -> None:
+        """Says what to do."""
+        super().__init__(
+            "The target, its module or its seeds changed while this was under way",
+            hint="Ask for it again; it is then done for the target as it is now.",
         )
 
 

@@ -6,10 +6,19 @@ and journaled before they are answered.
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 
-from inspector.document.base import Base, CheckpointBase, ModuleBase, base_to_json
+from inspector.document.base import (
+    Base,
+    CheckpointBase,
+    ModuleBase,
+    base_to_json,
+    module_tree,
+)
 from inspector.document.change import NEW_TARGET, DocumentChange
+from inspector.document.document import Document
 from inspector.document.rebase import RebaseReport
 from inspector.engine.messages import document as messages
 from inspector.engine.messages.module import LoadModule, ModuleLoaded, ModuleSpec
@@ -17,10 +26,16 @@ from inspector.engine.store_edits import make_edit
 from inspector.engine.store_engines import OnProgress
 from inspector.engine.store_journal import SessionJournal
 from inspector.engine.store_model import ModelSupervisor
-from inspector.engine.store_state import NoModuleError, StoreState
+from inspector.engine.store_state import (
+    NoModuleError,
+    StoreState,
+    TargetReplacedError,
+)
+from inspector.engine.store_viewing import ViewWorkers
 from inspector.errors import RecipeError
 from inspector.variables.edit import Edit
 from inspector.variables.edit_json import edit_to_json
+from inspector.variables.tree import Branch, totals_of
 
 _LISTED = 12
 
@@ -46,10 +61,16 @@ class Target:
     """Makes the target and edits it."""
 
     def __init__(
-        self, state: StoreState, model: ModelSupervisor, journal: SessionJournal
+        self,
+        state: StoreState,
+        model: ModelSupervisor,
+        journal: SessionJournal,
+        workers: ViewWorkers,
     ) -> None:
         """Takes its collaborators."""
         self._state = state
+        self._workers = workers
+        self._turn = asyncio.Lock()
         self._model = model
         self._journal = journal
 
@@ -71,7 +92,7 @@ class Target:
 
     async def load_recorded(self, progress: OnProgress) -> messages.Changes:
         """Imports the module that an opened recipe recorded."""
-        base, notes = await self._trace(self._state.module_spec(), progress)
+        base, notes = await self._trace_recorded(progress)
         return await self._rebase(base, notes)
 
     async def import_unchanged(self, progress: OnProgress) -> None:
@@ -83,7 +104,7 @@ class Target:
         """
         if self._state.module_loaded:
             return
-        base, _ = await self._trace(self._state.module_spec(), progress)
+        base, _ = await self._trace_recorded(progress)
         report = self._state.document.preview_rebase(base)
         if report.leaves:
             raise ModuleChangedError(self._state.module_file(), report)
@@ -111,25 +132,62 @@ class Target:
         Raises:
             EditError: It does not fit the target.
         """
-        return await self.apply(make_edit(body, self._state.target()))
+        return await self.apply(lambda target: make_edit(body, target))
 
-    async def apply(self, edit: Edit) -> messages.Changes:
-        """Makes an edit, journals it, and says what changed."""
-        change = self._state.document.apply(edit)
-        await self._journal.record({"op": "edit", "edit": edit_to_json(edit)})
+    async def apply(self, decide: Callable[[Branch], Edit]) -> messages.Changes:
+        """Makes an edit, journals it, and says what changed.
+
+        An edit of 100,000 leaves is worked out beside the loop, one edit at a time
+        in the order they came, for the next is of what this one makes.
+
+        Args:
+            decide: Returns the edit for the target as it stands; runs on a worker.
+
+        Raises:
+            EditError: It does not fit the target.
+            TransferError: A pair fits source or target no longer.
+        """
+        async with self._turn:
+            edit, change = await self._make(decide)
+        await self._journal.record(lambda: {"op": "edit", "edit": edit_to_json(edit)})
         return self._state.changes(change)
+
+    async def _make(
+        self, decide: Callable[[Branch], Edit]
+    ) -> tuple[Edit, DocumentChange]:
+        while True:
+            document, target = self._state.document, self._state.target()
+
+            def work(
+                document: Document = document, target: Branch = target
+            ) -> tuple[Edit, Branch]:
+                edit = decide(target)
+                after = document.preview(edit, target)
+                # Summed here, beside the loop, and kept by the branches.
+                totals_of(after)
+                return edit, after
+
+            edit, after = await self._workers.run(work)
+            # A recipe, a session or files read again may have changed it meanwhile.
+            if self._state.document is document and document.target is target:
+                return edit, document.push(edit, after)
 
     async def undo(self) -> messages.Changes:
         """Takes the last edit back."""
-        return await self._moved(self._state.document.undo(), {"op": "undo"})
+        async with self._turn:
+            change = self._state.document.undo()
+        return await self._moved(change, {"op": "undo"})
 
     async def redo(self) -> messages.Changes:
         """Does the last undone edit again."""
-        return await self._moved(self._state.document.redo(), {"op": "redo"})
+        async with self._turn:
+            change = self._state.document.redo()
+        return await self._moved(change, {"op": "redo"})
 
     async def go_to(self, body: messages.GoTo) -> messages.Changes:
         """Goes to a state of the history."""
-        change = self._state.document.go_to(body.position)
+        async with self._turn:
+            change = self._state.document.go_to(body.position)
         return await self._moved(change, {"op": "goto", "position": body.position})
 
     async def _moved(
@@ -146,8 +204,26 @@ class Target:
         assert isinstance(loaded, ModuleLoaded)
         return _base(spec, loaded), loaded.notes
 
+    async def _trace_recorded(
+        self, progress: OnProgress
+    ) -> tuple[ModuleBase, tuple[str, ...]]:
+        """Loads the module of the target again.
+
+        Raises:
+            TargetReplacedError: The target became another one meanwhile.
+        """
+        recorded = self._state.document.base
+        loaded = await self._trace(self._state.module_spec(), progress)
+        if self._state.document.base is not recorded:
+            raise TargetReplacedError
+        return loaded
+
     async def _begin(self, base: Base, notes: tuple[str, ...] = ()) -> messages.Changes:
-        change = self._state.document.set_base(base)
+        async with self._turn:
+            tree = None
+            if isinstance(base, ModuleBase):
+                tree = await self._workers.run(lambda: _summed(base))
+            change = self._state.document.set_base(base, tree)
         self._state.module_loaded = isinstance(base, ModuleBase)
         await self._record_base("base", base)
         return self._state.changes(replace(change, notes=notes))
@@ -164,13 +240,17 @@ class Target:
         )
 
     async def _record_base(self, operation: str, base: Base) -> None:
+        title = self._state.title()
         await self._journal.record(
-            {
-                "op": operation,
-                "base": base_to_json(base),
-                "title": self._state.title(),
-            }
+            lambda: {"op": operation, "base": base_to_json(base), "title": title}
         )
+
+
+def _summed(base: ModuleBase) -> Branch:
+    """Returns the tree that a module begins with, its sums made."""
+    tree = module_tree(base)
+    totals_of(tree)
+    return tree
 
 
 def _base(spec: ModuleSpec, loaded: ModuleLoaded) -> ModuleBase:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from inspector.engine.messages import viewing
 from inspector.engine.store_query import Visible, apply_query
 from inspector.errors import InspectorError
-from inspector.variables.leaf import ORIGIN_ORDER, SCALAR_KINDS, Kind, Leaf, Origin
+from inspector.variables.leaf import ORIGIN_ORDER, SCALAR_KINDS, Leaf
 from inspector.variables.path import Key, TreePath, join
 from inspector.variables.tree import Branch, Node, get, totals_of, walk
 from inspector.variables.value import (
@@ -165,13 +165,7 @@ def node_at(tree: Node, path: TreePath) -> Node:
 def make_row(key: Key, node: Node, names: Names, *, with_origin: bool) -> viewing.Row:
     """Makes the row of one node."""
     totals = totals_of(node)
-    origins: tuple[tuple[str, int], ...] = ()
-    if with_origin:
-        origins = tuple(
-            (str(origin), totals.origins[origin])
-            for origin in ORIGIN_ORDER
-            if totals.origins.get(origin)
-        )
+    origins = origin_counts(node) if with_origin else ()
     worst = origins[-1][0] if origins else ""
     if isinstance(node, Branch):
         return viewing.Row(
@@ -339,11 +333,8 @@ def all_leaves(tree: Node) -> list[tuple[TreePath, Leaf]]:
 
 
 def origin_counts(tree: Node) -> tuple[tuple[str, int], ...]:
-    """Returns (origin, leaves) of a whole tree, best first; empty nodes left out."""
-    counts: dict[Origin, int] = {}
-    for _, leaf in walk(tree):
-        if leaf.kind in {Kind.ARRAY, Kind.KEY} or leaf.kind in SCALAR_KINDS:
-            counts[leaf.origin] = counts.get(leaf.origin, 0) + 1
+    """Returns (origin, leaves) of a tree, best first; empty nodes are left out."""
+    counts = totals_of(tree).origins
     return tuple(
-        (str(origin), counts[origin]) for origin in ORIGIN_ORDER if origin in counts
+        (str(origin), counts[origin]) for origin in ORIGIN_ORDER if counts.get(origin)
     )

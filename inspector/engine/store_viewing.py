@@ -14,9 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from inspector.engine.messages import viewing
+from inspector.engine.store_bounds import few_hits
 from inspector.engine.store_query import find
 from inspector.engine.store_state import StoreState
 from inspector.engine.store_view import (
+    PAGE_LIMIT,
     FilteredTree,
     all_leaves,
     children_page,
@@ -72,11 +74,12 @@ class ViewWorkers:
         def work() -> viewing.Hits:
             hits: list[tuple[str, TreePath]] = []
             total = 0
+            limit = min(body.limit, PAGE_LIMIT)
             for name, tree in trees:
-                found, count = find(tree, body.query, body.limit - len(hits))
+                found, count = find(tree, body.query, limit - len(hits))
                 hits.extend((name, path) for path in found)
                 total += count
-            return viewing.Hits(tuple(hits), total)
+            return viewing.Hits(few_hits(hits), total)
 
         return await self.run(work)
 

@@ -63,6 +63,25 @@ class ReadFileForeignError(ReadFileError):
         super().__init__(what, where=str(path), hint=hint)
 
 
+class ReadFileTooManyError(ReadFileForeignError):
+    """A file holds more values than a tree can be shown of in reasonable time."""
+
+    def __init__(self, path: Path, *, most: int) -> None:
+        """Words the error.
+
+        Args:
+            path: The file.
+            most: Values that are listed of one file.
+        """
+        super().__init__(
+            path,
+            what=f"The file holds more than {most:,} values, the most that one "
+            "checkpoint may have here.",
+            hint="Stack the arrays of equal layers, or write its parts as files of "
+            "their own.",
+        )
+
+
 class ReadFileUnknownError(ReadFileForeignError):
     """Nothing in the file tells what it is."""
 

@@ -15,11 +15,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from inspector.formats.faults import ReadFileDamagedError, ReadFileTruncatedError
+from inspector.formats.faults import (
+    ReadFileDamagedError,
+    ReadFileTooManyError,
+    ReadFileTruncatedError,
+)
 from inspector.variables.path import Key
 
 MAX_DEPTH = 200
-MAX_ITEMS = 20_000_000
+MAX_ITEMS = 1_000_000
+"""Values of one file; more would take minutes to list, and nobody has so many."""
+
 TEXT_LIMIT = 16 << 20
 """Bytes of the longest text or bytes object that is taken into memory."""
 
@@ -205,7 +211,7 @@ class Scanner:
             )
         self._items += 1
         if self._items > MAX_ITEMS:
-            raise self._damaged(problem=f"it holds more than {MAX_ITEMS:,} values")
+            raise ReadFileTooManyError(self._path, most=MAX_ITEMS)
         kind, value = self._head()
         if kind in {"number", "constant"}:
             return value  # type: ignore[return-value]  # a number, bool or None

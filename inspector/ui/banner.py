@@ -158,6 +158,9 @@ class Banner(QFrame):
     def _make_label(self, name: str, described: str, look: str = "") -> QLabel:
         label = QLabel(self)
         label.setWordWrap(True)
+        # One long word would make the message wider than its panel, and with it push
+        # the button that closes it out of sight.
+        label.setMinimumWidth(1)
         label.setObjectName(name)
         # Not its name, which is the text: a name of its own would hide it.
         label.setAccessibleDescription(described)

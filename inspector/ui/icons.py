@@ -7,7 +7,7 @@ in the theme's text colour, sharp at 100 and 200 %. Called on the window's threa
 from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from inspector import resources
@@ -34,14 +34,14 @@ def icon(name: str, theme: Theme, token: str = "text") -> QIcon:
         (QIcon.Mode.Normal, theme.color(token)),
         (QIcon.Mode.Disabled, theme.color("disabled")),
     ):
+        colored = drawing.replace("currentColor", color.name())
+        renderer = QSvgRenderer(QByteArray(colored.encode()))
         for scale in _SCALES:
-            result.addPixmap(_render(drawing, color, scale), mode)
+            result.addPixmap(_render(renderer, scale), mode)
     return result
 
 
-def _render(drawing: str, color: QColor, scale: int) -> QPixmap:
-    colored = drawing.replace("currentColor", color.name())
-    renderer = QSvgRenderer(QByteArray(colored.encode()))
+def _render(renderer: QSvgRenderer, scale: int) -> QPixmap:
     pixmap = QPixmap(_SIZE * scale, _SIZE * scale)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)

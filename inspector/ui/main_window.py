@@ -37,6 +37,7 @@ from inspector.ui.panels.log import LogPanel
 from inspector.ui.panels.plan import PlanPanel
 from inspector.ui.panels.sources import SourcesPanel
 from inspector.ui.panels.target import TargetPanel
+from inspector.ui.recheck import RecheckOnReturn
 from inspector.ui.session_bar import SessionOffer
 from inspector.ui.status_bar import StatusBar
 from inspector.ui.store_client import StoreClient
@@ -87,6 +88,7 @@ class MainWindow(QMainWindow):
         self.handlers = WindowActions(self.actions_, self._parts())
         self.sessions = SessionOffer(client, self.banners)
         self._connect()
+        RecheckOnReturn(self, self.sources.recheck_quietly)
         self._is_placed = layout.restore(self, settings, self.docks)
         self._update_context()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from PySide6.QtCore import QModelIndex, QObject, QSignalBlocker
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, QSignalBlocker
 from PySide6.QtWidgets import QAbstractItemView, QTreeView
 
 from inspector.engine.messages.viewing import Locate, Located
@@ -135,7 +135,7 @@ class TreeState(QObject):
         self._wanted = None
         if node is not None:
             index = self._model.index_of(node)
-            self._view.setCurrentIndex(index)
+            self._choose(index)
             self._view.scrollTo(index, QAbstractItemView.ScrollHint.EnsureVisible)
 
     def _locate(self, tree: str, path: TreePath, length: int) -> None:
@@ -267,7 +267,18 @@ class TreeState(QObject):
         if not self._view.currentIndex().isValid() and self._current is not None:
             found = self._model.find(*self._current)
             if found is not None:
-                self._view.setCurrentIndex(self._model.index_of(found))
+                self._choose(self._model.index_of(found))
+
+    def _choose(self, index: QModelIndex) -> None:
+        """Selects one row alone, whatever keys are held meanwhile.
+
+        The view's own `setCurrentIndex` adds to the selection while Ctrl is down, as
+        it is right after a paste.
+        """
+        flags = QItemSelectionModel.SelectionFlag
+        self._view.selectionModel().setCurrentIndex(
+            index, flags.ClearAndSelect | flags.Rows
+        )
 
     def _on_reset(self) -> None:
         self._wanted = None

@@ -201,6 +201,7 @@ class WindowActions(QObject):
             parts.client, parts.theme, parts.window, folder=self._folder()
         )
         dialog.exported.connect(self._on_exported)
+        dialog.cancelled.connect(self._on_export_cancelled)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.show_target()
 
@@ -337,6 +338,9 @@ class WindowActions(QObject):
             lambda: exports.copy_path(exported.out),
             name="copyExportedPath",
         )
+
+    def _on_export_cancelled(self) -> None:
+        self._parts.notices.info("Export cancelled; what was there before is unchanged")
 
     def _recent(self) -> list[str]:
         try:

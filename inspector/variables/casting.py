@@ -39,11 +39,6 @@ def is_complex(name: str) -> bool:
     return name.startswith("complex")
 
 
-def is_floating(name: str) -> bool:
-    """Returns whether a dtype holds real floating-point numbers."""
-    return name.startswith(("float", "bfloat"))
-
-
 def integer_range(name: str) -> tuple[int, int]:
     """Returns the least and the largest value of an integer dtype."""
     info = ml_dtypes.iinfo(dtypes.to_numpy(name))  # type: ignore[no-untyped-call]  # untyped upstream

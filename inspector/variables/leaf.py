@@ -68,6 +68,9 @@ ORIGIN_ORDER: tuple[Origin, ...] = tuple(Origin)
 """Origins from best to worst."""
 
 
+_WITH_ORIGIN = frozenset({Kind.ARRAY, Kind.KEY, *SCALAR_KINDS})
+
+
 @dataclass(frozen=True, slots=True)
 class Leaf:
     """One leaf of a tree; holds no data.
@@ -112,6 +115,11 @@ class Leaf:
             return math.prod(self.shape) * dtypes.itemsize(self.dtype)
         except KeyError:
             return 0
+
+    @property
+    def has_origin(self) -> bool:
+        """Whether its origin counts: an empty node or None has no value to come."""
+        return self.kind in _WITH_ORIGIN
 
     @property
     def origin(self) -> Origin:

@@ -72,11 +72,6 @@ def sort_key(key: Key) -> tuple[tuple[int, int | str], ...]:
     )
 
 
-def path_sort_key(path: TreePath) -> tuple[tuple[tuple[int, int | str], ...], ...]:
-    """Returns the sort key of a whole path, key by key as `sort_key` does."""
-    return tuple(sort_key(key) for key in path)
-
-
 def is_prefix(prefix: TreePath, path: TreePath) -> bool:
     """Returns whether ``path`` is ``prefix`` or lies below it."""
     return path[: len(prefix)] == prefix

@@ -414,27 +414,3 @@ def _pair(row: PlanRow) -> Pair:
         row.target_dtype,
         row.literal,
     )
-
-
-def plan_to_json(plan: Plan) -> dict[str, object]:
-    """Returns the rows and the summary as ``transfer --json`` prints them."""
-    return {"rows": [_row_to_json(row) for row in plan.rows], "summary": plan.summary}
-
-
-def _row_to_json(row: PlanRow) -> dict[str, object]:
-    data: dict[str, object] = {}
-    for side, path in (("source", row.source), ("target", row.target)):
-        data[side] = None if path is None else join(path)
-        data[f"{side}_keys"] = None if path is None else list(path)
-    data["verdict"] = row.verdict.value
-    if row.rule:
-        data["rule"] = row.rule
-    if row.why:
-        data["why"] = row.why
-    for side, shape, dtype in (
-        ("source", row.source_shape, row.source_dtype),
-        ("target", row.target_shape, row.target_dtype),
-    ):
-        data[f"{side}_shape"] = None if shape is None else list(shape)
-        data[f"{side}_dtype"] = dtype or None
-    return data

@@ -18,7 +18,6 @@ import numpy as np
 
 from inspector.variables import dtypes
 from inspector.variables.moments import IntegerMoments, Moments
-from inspector.variables.scalar_json import float_to_json
 
 _CHUNK = 1 << 14
 """Elements looked at together; as float64 they stay in the processor's cache."""
@@ -257,27 +256,3 @@ def _binned(chunk: np.ndarray, edges: np.ndarray) -> np.ndarray:
     index -= numbers < edges[index]
     index += (numbers >= edges[index + 1]) & (index != bins - 1)
     return np.bincount(index, minlength=bins)
-
-
-def statistics_to_json(statistics: Statistics) -> dict[str, object]:
-    """Returns statistics as the command line and the window show them.
-
-    Numbers that are not finite are texts, a complex sum is ``[re, im]``.
-    """
-    total = statistics.sum
-    return {
-        "min": _number(statistics.min),
-        "max": _number(statistics.max),
-        "mean": _number(statistics.mean),
-        "std": _number(statistics.std),
-        "sum": [float_to_json(total.real), float_to_json(total.imag)]
-        if isinstance(total, complex)
-        else _number(total),
-        "zeros": statistics.zeros,
-        "nan": statistics.nan,
-        "inf": statistics.inf,
-    }
-
-
-def _number(value: int | float | None) -> object:
-    return float_to_json(value) if isinstance(value, float) else value

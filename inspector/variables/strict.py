@@ -84,13 +84,6 @@ class JsonObject:
         """Returns the integer under a key; true and false are none."""
         return as_integer(self.raw(key), self.at(key))
 
-    def boolean(self, key: str) -> bool:
-        """Returns the true or false under a key."""
-        value = self.raw(key)
-        if not isinstance(value, bool):
-            raise fault(self.at(key), "true or false", value)
-        return value
-
     def items(self, key: str) -> Iterator[tuple[object, str]]:
         """Yields (item, place) of the list under a key."""
         value = self.raw(key)

@@ -7,7 +7,6 @@ is a pointer. Used by the store and the reader; never holds numbers.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -32,7 +31,7 @@ class Totals:
         leaves: Leaves of any kind, empty nodes included.
         parameters: Elements of all arrays; random keys do not count.
         nbytes: Bytes of all arrays and random keys when decoded.
-        origins: Number of leaves of each origin.
+        origins: Number of leaves of each origin; empty nodes are left out.
         errors: Leaves that cannot be read.
     """
 
@@ -110,19 +109,21 @@ def totals_of(node: Node) -> Totals:
     """Returns the sums of a node; a leaf counts itself."""
     if isinstance(node, Branch):
         return node.totals
-    return Totals(1, node.size, node.nbytes, {node.origin: 1}, 1 if node.error else 0)
+    origins = {node.origin: 1} if node.has_origin else {}
+    return Totals(1, node.size, node.nbytes, origins, 1 if node.error else 0)
 
 
 def _sum(parts: Iterable[Totals]) -> Totals:
-    origins: Counter[Origin] = Counter()
+    origins: dict[Origin, int] = {}
     leaves = parameters = nbytes = errors = 0
     for part in parts:
         leaves += part.leaves
         parameters += part.parameters
         nbytes += part.nbytes
         errors += part.errors
-        origins.update(part.origins)
-    return Totals(leaves, parameters, nbytes, dict(origins), errors)
+        for origin, count in part.origins.items():
+            origins[origin] = origins.get(origin, 0) + count
+    return Totals(leaves, parameters, nbytes, origins, errors)
 
 
 def get(tree: Node, path: TreePath) -> Node | None:
@@ -169,11 +170,14 @@ def _as_integer(key: Key) -> int | None:
 
 def walk(tree: Node, prefix: TreePath = ()) -> Iterator[tuple[TreePath, Leaf]]:
     """Yields (path, leaf) for every leaf, in the order they are shown."""
-    if isinstance(tree, Leaf):
-        yield prefix, tree
-        return
-    for key in tree.sorted_keys():
-        yield from walk(tree.children[key], (*prefix, key))
+    stack: list[tuple[TreePath, Node]] = [(prefix, tree)]
+    while stack:
+        path, node = stack.pop()
+        if isinstance(node, Leaf):
+            yield path, node
+            continue
+        for key in reversed(node.sorted_keys()):
+            stack.append(((*path, key), node.children[key]))
 
 
 def update(

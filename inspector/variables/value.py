@@ -131,13 +131,6 @@ FORMS: tuple[type, ...] = (
 """The classes of `Value`, for the codec."""
 
 
-def sources_of(value: Value) -> tuple[str, ...]:
-    """Returns the ids of the sources that a value reads, without repeats."""
-    while isinstance(value, Cast | Patched):
-        value = value.of
-    return (value.source,) if isinstance(value, Stored) else ()
-
-
 def innermost(value: Value) -> Value:
     """Returns what is left of a value without its casts and patches."""
     while isinstance(value, Cast | Patched):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -191,6 +192,15 @@ def test_limits_and_absence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(recipe_module, "SIZE_LIMIT", 10)
     with pytest.raises(RecipeError, match="a recipe has at most 10"):
         load(path)
+
+
+def test_only_a_file_is_read_as_a_recipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    for path in (pipe, tmp_path):
+        with pytest.raises(RecipeError, match="a folder, a pipe or a device") as caught:
+            load(path)
+        assert caught.value.where == str(path)
 
 
 def test_a_recipe_moves_with_its_files(tmp_path: Path) -> None:

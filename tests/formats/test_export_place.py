@@ -42,6 +42,14 @@ def test_links_are_followed(tmp_path: Path) -> None:
     assert place(tmp_path / "link/b.npz").path == tmp_path / "real/a.npz"
 
 
+def test_a_home_that_nobody_has_is_a_plain_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = place(Path("~nobody-has-this.npz"))
+    assert found.path == tmp_path / "~nobody-has-this.npz"
+
+
 @pytest.mark.parametrize("names", [(), TREE, (*TREE, "_CHECKPOINT_METADATA")])
 def test_an_empty_folder_and_a_checkpoint_may_be_replaced(
     names: tuple[str, ...], tmp_path: Path

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.errors import ReadFileError, ReadLeafError
+from inspector.formats import msgpack_scan
 from inspector.formats.checkpoint import Extent, never, region_of
 from inspector.formats.faults import ReadFileDamagedError, ReadFileTruncatedError
 from inspector.formats.msgpack_read import open_msgpack
@@ -175,6 +176,18 @@ def test_hostile_structure(tmp_path: Path, data: bytes, problem: str) -> None:
     path.write_bytes(data)
     with pytest.raises(ReadFileError, match=problem):
         open_msgpack(path, str(path))
+
+
+def test_more_values_than_can_be_shown_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(msgpack_scan, "MAX_ITEMS", 3)
+    path = tmp_path / "a.msgpack"
+    path.write_bytes(b"\x83\xa1a\x01\xa1b\x02\xa1c\x03")
+    with pytest.raises(ReadFileError, match="more than 3 values") as caught:
+        open_msgpack(path, str(path))
+    assert caught.value.where == str(path)
+    assert "Stack the arrays" in caught.value.hint
 
 
 def test_a_shape_that_does_not_fit_is_one_bad_leaf(tmp_path: Path) -> None:

@@ -165,9 +165,13 @@ class FakeStore:
         return source
 
     def change_source(self, source: str, **facts: Any) -> None:
+        self.change_quietly(source, **facts)
+        self.send(document.Changes(sources=True))
+
+    def change_quietly(self, source: str, **facts: Any) -> None:
+        """Changes what is known of a source; whoever asks again hears of it."""
         info, tree = self._sources[source]
         self._sources[source] = (replace(info, **facts), tree)
-        self.send(document.Changes(sources=True))
 
     def set_target(self, tree: Node, name: str = "net.py:Net", **facts: Any) -> None:
         """Makes a module's tree the target."""

@@ -41,6 +41,20 @@ def test_an_error_is_told_in_its_parts(stack: BannerStack) -> None:
     assert banner.accessibleName() == f"Error: {banner.text}"
 
 
+def test_a_long_word_does_not_push_the_close_button_out_of_sight(
+    qtbot: QtBot, stack: BannerStack
+) -> None:
+    hint = f"Convert it: {'safetensors.torch.save_file' * 3}(torch.load(FILE))."
+    banner = stack.show_error("open", ErrorInfo("E", "No.", "a.pth", hint))
+    close = banner.findChild(QToolButton, "banner.openClose")
+    assert close is not None
+    qtbot.waitUntil(lambda: 0 < banner.width() <= stack.viewport().width())
+    assert (
+        stack.viewport().rect().right()
+        >= close.mapTo(stack.viewport(), close.rect().bottomRight()).x()
+    )
+
+
 def test_the_traceback_is_one_click_off(qtbot: QtBot, stack: BannerStack) -> None:
     banner = stack.show_error("load", ERROR)
     field = banner.findChild(QPlainTextEdit, "errorTraceback")

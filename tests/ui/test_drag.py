@@ -46,6 +46,8 @@ def test_exact_drop_is_applied_at_once(
     qtbot.waitUntil(
         lambda: find(view, kernel).data(Role.PLAN_MARK) == "exact"  # type: ignore[attr-defined]  # an index
     )
+    spoken = Qt.ItemDataRole.AccessibleTextRole
+    assert find(view, kernel).data(spoken) == "kernel, initial, would be exact"  # type: ignore[attr-defined]  # an index
     assert store.of(MakePlan) == [
         MakePlan(source, ("params", "encoder"), ("params", "backbone"))
     ]

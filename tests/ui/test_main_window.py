@@ -389,3 +389,20 @@ def test_an_export_is_told_with_what_can_be_done_next(
     assert copy is not None
     QTest.mouseClick(copy, Qt.MouseButton.LeftButton)
     assert QApplication.clipboard().text() == out
+
+
+def test_a_cancelled_export_says_that_nothing_changed(
+    qtbot: QtBot, window: MainWindow, store: FakeStore
+) -> None:
+    open_both(qtbot, window, store)
+    store.holding.add(Export)
+    window.actions_[ActionId.EXPORT].trigger()
+    dialog = window.findChild(ExportDialog)
+    assert dialog is not None
+    qtbot.waitUntil(lambda: bool(dialog.path.text()))
+    dialog.start()
+    qtbot.waitUntil(lambda: len(window.client.activities) == 1)
+    window.client.cancel(window.client.activities[0].ticket)
+    said = "Export cancelled; what was there before is unchanged"
+    qtbot.waitUntil(lambda: window.status.message.text() == said)
+    assert window.target.banners.get("exported") is None

@@ -8,7 +8,7 @@ from inspector.variables.edit import Asked, Pair
 from inspector.variables.fitting import Verdict
 from inspector.variables.leaf import Kind, Leaf
 from inspector.variables.path import join, parse
-from inspector.variables.plan import Plan, decide, make_plan, plan_to_json
+from inspector.variables.plan import Plan, decide, make_plan
 from inspector.variables.tree import Branch, get
 from inspector.variables.tree_index import TreeIndex
 from inspector.variables.value import Literal, Stored
@@ -450,29 +450,6 @@ def test_decide_follows_choices() -> None:
         decide(made, {99: "skip"})
     with pytest.raises(TransferError, match="nothing fits"):
         decide(made, {rows["params/wide"]: "skip"})
-
-
-def test_json_as_the_surface_says() -> None:
-    made = plan(STATE, MODULE, "Dense_0/bias", "head/bias")
-    assert plan_to_json(made) == {
-        "rows": [
-            {
-                "source": "params/Dense_0/bias",
-                "source_keys": ["params", "Dense_0", "bias"],
-                "target": "params/head/bias",
-                "target_keys": ["params", "head", "bias"],
-                "verdict": "mismatch",
-                "why": "source [2], target [5]",
-                "source_shape": [2],
-                "target_shape": [5],
-                "source_dtype": "float32",
-                "target_dtype": "float32",
-            }
-        ],
-        "summary": {
-            "exact": 0, "converted": 0, "mismatch": 1, "missing": 0, "unused": 0,
-        },
-    }  # fmt: skip
 
 
 def test_an_index_gives_the_same_plan() -> None:

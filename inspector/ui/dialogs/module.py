@@ -82,6 +82,7 @@ class ModuleDialog(TaskDialog):
         self.python = QComboBox(self)
         self.warning = QLabel(self)
         self.import_button = QPushButton("Import", self)
+        self.add_starter(self.import_button)
         self.choice = QComboBox(self)
         self.about = QLabel(self)
         self.page = ModulePage(theme, self)
@@ -206,6 +207,7 @@ class ModuleDialog(TaskDialog):
             module = self.page.read_spec(f"{place}:{offer.name}", self._cwd)
         except LoadModuleError as error:
             self.banner.show_error(error.info())
+            self.page.focus_culprit()
             return
         self.banner.clear()
         self.set_busy(f"Tracing {offer.name}…")
@@ -265,15 +267,9 @@ class ModuleDialog(TaskDialog):
         self.page.setVisible(bool(offers))
         self.invitation.setVisible(not offers)
 
-    def set_busy(self, text: str) -> None:
-        """Overridden: neither can be imported meanwhile."""
-        super().set_busy(text)
-        self.import_button.setEnabled(False)
-
     def set_idle(self) -> None:
         """Overridden: what can be done depends on what is known of the file."""
         super().set_idle()
-        self.import_button.setEnabled(True)
         self.start_button.setEnabled(bool(self._offers))
 
     def _on_progress(self, progress: Progress) -> None:

@@ -115,8 +115,12 @@ class PairRows(QWidget):
 
     def pairs(self) -> list[tuple[str, str]]:
         """Returns (name, value) of every row whose value is not empty."""
+        return [(name, text) for name, text, _ in self.entries()]
+
+    def entries(self) -> list[tuple[str, str, QLineEdit]]:
+        """Returns `pairs`, each with the field of its value."""
         return [
-            (name.text().strip(), value.text().strip())
+            (name.text().strip(), value.text().strip(), value)
             for _, name, value in self._rows
             if value.text().strip()
         ]
@@ -185,19 +189,17 @@ class PairRows(QWidget):
         self.edited.emit()
 
 
-def inputs_of(pairs: list[tuple[str, str]]) -> tuple[str, ...]:
-    """Returns the inputs that rows of (keyword or "", text) stand for.
+def input_of(name: str, text: str) -> str:
+    """Returns the input that a row of (keyword or "", text) stands for.
 
     Raises:
-        ReadInputError: A row is no input.
+        ReadInputError: It is no input.
     """
-    return tuple(
-        check_input(f"{name}={text}" if name else text) for name, text in pairs
-    )
+    return check_input(f"{name}={text}" if name else text)
 
 
 def pairs_of(inputs: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Returns the rows that show inputs; the other way round of `inputs_of`."""
+    """Returns the rows that show inputs; the other way round of `input_of`."""
     rows = []
     for text in inputs:
         name, separator, rest = text.partition("=")

@@ -6,7 +6,8 @@ Builds the form from a `ModuleOffer` and reads a `ModuleSpec` back from it.
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -24,7 +25,7 @@ from inspector.ui.dialogs.module_form import UNGIVEN, FieldEditor
 from inspector.ui.dialogs.module_inputs import (
     EXAMPLE,
     PairRows,
-    inputs_of,
+    input_of,
     pairs_of,
 )
 from inspector.ui.theme import Theme
@@ -53,6 +54,7 @@ class ReadStaticError(LoadModuleError):
 
 
 _SEED_END = 1 << 32
+_T = TypeVar("_T")
 
 
 class ModulePage(QScrollArea):
@@ -69,6 +71,7 @@ class ModulePage(QScrollArea):
         super().__init__(parent)
         self._theme = theme
         self._editors: list[FieldEditor] = []
+        self._culprit: QWidget | None = None
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setObjectName("modulePage")
@@ -175,16 +178,35 @@ class ModulePage(QScrollArea):
         return ModuleSpec(
             spec=spec,
             kwargs=json.dumps(self._kwargs()),
-            inputs=inputs_of(self.inputs.pairs()),
+            inputs=self._read(self.inputs, input_of),
             method=self.method.text().strip(),
-            statics=tuple(_static(name, text) for name, text in self.statics.pairs()),
-            seeds=tuple(_seed(name, text) for name, text in self.seeds.pairs()),
+            statics=self._read(self.statics, _static),
+            seeds=self._read(self.seeds, _seed),
             cwd=cwd,
         )
 
+    def focus_culprit(self) -> None:
+        """Goes to the field that `read_spec` could not read, and shows it."""
+        if self._culprit is not None:
+            self._culprit.setFocus()
+            self.ensureWidgetVisible(self._culprit)
+
     def _kwargs(self) -> dict[str, Any]:
-        given = {editor.field.name: editor.value() for editor in self._editors}
-        return {name: value for name, value in given.items() if value is not UNGIVEN}
+        given: dict[str, Any] = {}
+        for editor in self._editors:
+            self._culprit = editor.widget
+            value = editor.value()
+            if value is not UNGIVEN:
+                given[editor.field.name] = value
+        return given
+
+    def _read(self, rows: PairRows, read: Callable[[str, str], _T]) -> tuple[_T, ...]:
+        """Reads every row of a table that has a value."""
+        found: list[_T] = []
+        for name, text, field in rows.entries():
+            self._culprit = field
+            found.append(read(name, text))
+        return tuple(found)
 
 
 def _static(name: str, text: str) -> tuple[str, str]:

@@ -63,6 +63,8 @@ class TaskDialog(QDialog):
         self.status.setProperty("look", "small")
         self.start_button = QPushButton(button, self)
         self.start_button.setProperty("look", "primary")
+        self._starters = [self.start_button]
+        self._left: tuple[QWidget | None, QWidget | None] = (None, None)
         self.cancel_button = QPushButton("Cancel", self)
         self.cancel_button.setAutoDefault(False)
         self.cancel_button.clicked.connect(self.reject)
@@ -84,17 +86,30 @@ class TaskDialog(QDialog):
         row.addWidget(self.start_button)
         return row
 
+    def add_starter(self, button: QPushButton) -> None:
+        """Makes another button one that starts a task: not while one runs."""
+        self._starters.append(button)
+
     def set_busy(self, text: str) -> None:
         """Shows that the task runs; it cannot be started twice."""
         self.status.setText(text)
         self.progress.start()
-        self.start_button.setEnabled(False)
+        before = self.focusWidget()
+        for button in self._starters:
+            button.setEnabled(False)
+        # Qt moves the focus on when the widget that has it is disabled.
+        self._left = (before, self.focusWidget())
 
     def set_idle(self) -> None:
-        """Shows that nothing runs."""
+        """Shows that nothing runs; the focus is where it was at the start."""
         self.status.setText("")
         self.progress.stop()
-        self.start_button.setEnabled(True)
+        for button in self._starters:
+            button.setEnabled(True)
+        (before, after), self._left = self._left, (None, None)
+        # A person who went elsewhere meanwhile stays there.
+        if before is not None and self.focusWidget() is after:
+            before.setFocus()
 
     # Overrides of Qt.
 

@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from inspector.errors import EditError
+from inspector.ui.format import plural
 from inspector.ui.models import number_text
 
 
@@ -28,7 +29,8 @@ class PasteBlockError(EditError):
     def ragged(cls, row: int, length: int, width: int) -> PasteBlockError:
         """A row is shorter or longer than the first; ``row`` counts from 1."""
         return cls(
-            f"Row {row} of the clipboard has {length} numbers, the first has {width}.",
+            f"Row {row} of the clipboard has {plural(length, 'number')}, the first has"
+            f" {width}.",
             hint="Copy a rectangular block.",
         )
 

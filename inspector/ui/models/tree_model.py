@@ -320,9 +320,13 @@ def _missing(role: int, column: int, error: str) -> Any:
     return None
 
 
-def _accessible(_model: TreeModel, _node: TreeNode, row: Row, column: Column) -> str:
-    mark = f", {row.origin}" if column is Column.NAME and row.origin else ""
-    return display(row, column) + mark
+def _accessible(model: TreeModel, node: TreeNode, row: Row, column: Column) -> str:
+    text = display(row, column)
+    if column is not Column.NAME:
+        return text
+    verdict = model.plan_mark(node)
+    would = f"would be {verdict}" if verdict else ""
+    return ", ".join(filter(None, (text, row.origin, would)))
 
 
 _ACCESSORS: dict[int, Callable[[TreeModel, TreeNode, Row, Column], Any]] = {

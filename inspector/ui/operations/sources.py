@@ -160,7 +160,7 @@ class CheckpointDialog(QFileDialog):
         folder = Path(self.directory().absolutePath())
         names = [part for part in text.split('"') if part.strip()]
         # Path.expanduser raises where nobody has the name; a shell lets it be.
-        expanded = map(os.path.expanduser, names)  # noqa: PTH111 - see above
+        expanded = map(os.path.expanduser, names)
         paths = [str(folder / name) for name in expanded]
         return [path for path in paths if QFileInfo.exists(path)]
 

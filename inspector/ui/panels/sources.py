@@ -12,7 +12,7 @@ from dataclasses import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 
-from inspector.engine.messages.document import Changes, SourceInfo
+from inspector.engine.messages.document import Changes, DocumentInfo, SourceInfo
 from inspector.errors import ErrorInfo
 from inspector.ui.actions import ActionId, ActionSet
 from inspector.ui.document_mirror import DocumentMirror
@@ -110,6 +110,16 @@ class SourcesPanel(TreePanel):
             self.client, owner=self, on_done=lambda _info: self.mirror.refresh()
         )
 
+    def recheck_quietly(self) -> None:
+        """Does the same when nobody asked: what fails then is not said."""
+        if self.mirror.info.sources and self.client.is_running:
+            sources.recheck_sources(
+                self.client,
+                owner=self,
+                on_done=self._on_rechecked,
+                on_failure=lambda _error: None,
+            )
+
     def copy_nodes(self) -> None:
         """Copies the current node, for pasting onto the target."""
         nodes = self.view.dragged()
@@ -161,6 +171,10 @@ class SourcesPanel(TreePanel):
             for kind in ("changed", "incomplete", "warnings", "edit"):
                 self.banners.remove(f"{kind}.{gone}")
         self._seen = {source.id: source for source in infos}
+
+    def _on_rechecked(self, info: DocumentInfo) -> None:
+        if info.sources != self.mirror.info.sources:
+            self.mirror.refresh()
 
     def _sayer(self, source_id: str) -> Callable[[ErrorInfo], None]:
         """Returns what says an error of an operation on a source."""

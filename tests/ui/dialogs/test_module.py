@@ -169,3 +169,42 @@ def test_changes_are_handed_on(qtbot: QtBot, tmp_path: Path) -> None:
     with qtbot.waitSignal(dialog.loaded) as loaded:
         dialog.load()
     assert loaded.args == [answer]
+
+
+def test_the_focus_goes_to_the_field_that_cannot_be_read(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    dialog, store, _ = _dialog(qtbot, tmp_path)
+    dialog.show_spec("nets.py:Classifier")
+    dialog.import_module()
+    qtbot.waitUntil(lambda: dialog.current_offer() is not None)
+    dialog.load()
+    assert dialog.focusWidget() is _field(dialog, "argument.classes")
+    _type(_field(dialog, "argument.classes"), "10")
+    _type(_field(dialog, "moduleInputs.value0"), "8 by 8")
+    dialog.start_button.setFocus()
+    QTest.keyClick(dialog.start_button, Qt.Key.Key_Space)
+    assert dialog.banner.message.text() == "‘8 by 8’ is no input."
+    assert dialog.focusWidget() is _field(dialog, "moduleInputs.value0")
+    assert store.of_type(LoadTarget) == []
+
+
+def test_after_a_failed_load_the_focus_is_where_it_was(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    dialog, store, _ = _dialog(qtbot, tmp_path)
+    dialog.show_spec("nets.py:Encoder")
+    dialog.import_module()
+    qtbot.waitUntil(lambda: dialog.current_offer() is not None)
+
+    def fail(_body: object) -> object:
+        raise LoadModuleError(message="x needs an input.", where="nets.py:3")
+
+    store.answers[LoadTarget] = fail
+    store.held_types = (LoadTarget,)
+    dialog.start_button.setFocus()
+    QTest.keyClick(dialog.start_button, Qt.Key.Key_Space)
+    assert dialog.focusWidget() is not dialog.start_button
+    store.release()
+    qtbot.waitUntil(dialog.banner.isVisible)
+    assert dialog.focusWidget() is dialog.start_button

@@ -30,7 +30,7 @@ def test_separators_of_others_are_understood(text: str) -> None:
     ("text", "message"),
     [
         ("", "There are no numbers on the clipboard."),
-        ("1\t2\n3", "Row 2 of the clipboard has 1 numbers, the first has 2."),
+        ("1\t2\n3", "Row 2 of the clipboard has 1 number, the first has 2."),
         ("1\tx", "Row 1, column 2: ‘x’ is no number."),
     ],
 )

@@ -18,7 +18,7 @@ def test_a_folder_can_be_chosen_as_well_as_files(qtbot: QtBot, tmp_path: Path) -
     qtbot.addWidget(parent)
     parent.show()
     chosen: list[list[str]] = []
-    for typed in ("step_3", '"net.msgpack" "step_3"'):
+    for typed in ("step_3", '"net.msgpack" "step_3" "~nobody-has-this/name"'):
         dialog = ask_which_to_open(
             parent, folder=str(tmp_path), on_chosen=chosen.append
         )
