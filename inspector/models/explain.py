@@ -39,8 +39,8 @@ _HINTS = {
     "MultipleMethodsCompactError": "Mark one method with @nn.compact, move the rest "
     "of the submodules to setup.",
     "TracerBoolConversionError": "Shapes are found without values, so Python cannot "
-    "branch on an array: use jnp.where or jax.lax.cond, or give the flag as a static argument "
-    "(--call name=value).",
+    "branch on an array: use jnp.where or jax.lax.cond, or give the flag as a static "
+    "argument (--call name=value).",
     "ConcretizationTypeError": "Shapes are found without values: take this number "
     "from a shape, a field, or a static argument (--call name=value).",
     "TracerIntegerConversionError": "Shapes are found without values: take this number "
@@ -67,8 +67,8 @@ _PATTERNS = (
     (r"non-default argument", "Put the fields without a default first."),
     (
         r"must be passed to the constructor or at call time",
-        "Give the flag as a static argument of the call, e.g. deterministic=true (--call), "
-        "or as a constructor argument.",
+        "Give the flag as a static argument of the call, e.g. deterministic=true "
+        "(--call), or as a constructor argument.",
     ),
     (r"no attribute '__call__'", "Name the method that init runs (--method NAME)."),
     (
