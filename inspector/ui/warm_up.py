@@ -1,7 +1,7 @@
 """Imports what the window needs next while nobody waits for it.
 
 The first picture needs neither numpy nor pyqtgraph, nor any dialog. Once the store
-is on its way they are imported, so that the first click on a leaf finds them there:
+has answered they are imported, so that the first click on a leaf finds them there:
 numpy and pyqtgraph on a thread; our own modules, whose import makes Qt classes and
 takes some milliseconds each, on the window's thread, one in each turn of the event
 loop. Made by the composition root.
@@ -49,8 +49,8 @@ _PATIENCE_MS = 1000
 class WarmUp(QObject):
     """Imports once, after the client's store was started.
 
-    What plots and dialogs need waits until the store has listed what was opened,
-    which needs the processor more, or for a second.
+    All of it waits until the store has listed what was opened, which needs the
+    processors more, or for a second.
 
     Attributes:
         is_over: Whether everything was imported.
@@ -74,6 +74,12 @@ class WarmUp(QObject):
 
     def _on_started(self) -> None:
         self._client.started.disconnect(self._on_started)
+        self._client.idle.connect(self._on_patience_over)
+        self._patience.start()
+
+    def _on_patience_over(self) -> None:
+        self._client.idle.disconnect(self._on_patience_over)
+        self._patience.stop()
         self._numbers.start()
 
     def _on_numbers(self) -> None:
@@ -81,12 +87,6 @@ class WarmUp(QObject):
 
     def _import_viewers(self) -> Iterator[None]:
         yield from _imports(_VIEWERS)
-        self._client.idle.connect(self._on_patience_over)
-        self._patience.start()
-
-    def _on_patience_over(self) -> None:
-        self._client.idle.disconnect(self._on_patience_over)
-        self._patience.stop()
         self._plots.start()
 
     def _on_plots(self) -> None:

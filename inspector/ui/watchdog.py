@@ -87,7 +87,8 @@ class Watchdog(QObject):
     def _watch(self) -> None:
         while not self._end.wait(_TICK_MS / 1000):
             late = time.perf_counter() - self._last
-            if late > self._limit_s / 2 and not self._stack:
+            # The newest one: on a busy machine the first comes from before the stall.
+            if late > self._limit_s / 2:
                 frame = sys._current_frames().get(  # noqa: SLF001 - documented API
                     self._watched
                 )

@@ -207,7 +207,8 @@ def their_python(tmp_path_factory: pytest.TempPathFactory) -> str:
     (site / "their_package.py").write_text("WIDTH = 5\n")
     # Another package of our name, and noise at every start, are theirs to have.
     (site / "inspector.py").write_text("raise SystemExit('the wrong inspector')\n")
-    (site / "sitecustomize.py").write_text("print('hello from sitecustomize')\n")
+    # Not a sitecustomize: Debian's Python has one of its own, which comes first.
+    (site / "loud.pth").write_text("import sys; print('hello from a .pth file')\n")
     return str(folder / "venv" / "bin" / "python")
 
 
@@ -224,7 +225,7 @@ def test_a_module_whose_dependency_is_only_in_their_environment(
     theirs = start_model(their_python)
     theirs.wait_ready()
     assert load(theirs, spec).name == "net.py:Net"
-    assert theirs.log[0] == "hello from sitecustomize"
+    assert "hello from a .pth file" in theirs.log
 
 
 def test_their_environment_really_has_no_qt(their_python: str) -> None:

@@ -98,7 +98,7 @@ TRACES = {
     "flag": (
         "return nn.Dropout(0.5)(x)",
         "must be passed",
-        "--call deterministic=true",
+        "e.g. deterministic=true (--call)",
     ),
     "unbound": (
         "return nn.Dense(2, parent=None)(x)",
