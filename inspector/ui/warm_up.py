@@ -43,14 +43,15 @@ _LATER = (
     "inspector.ui.dialogs.fill",
 )
 
-_PATIENCE_MS = 1000
+_CALM_MS = 250
+_PATIENCE_MS = 2000
 
 
 class WarmUp(QObject):
     """Imports once, after the client's store was started.
 
-    All of it waits until the store has listed what was opened, which needs the
-    processors more, or for a second.
+    All of it waits until what was opened is listed and drawn, which needs the
+    processors more: until nothing was asked for a moment, or for two seconds.
 
     Attributes:
         is_over: Whether everything was imported.
@@ -70,15 +71,25 @@ class WarmUp(QObject):
         self._patience.setSingleShot(True)
         self._patience.setInterval(_PATIENCE_MS)
         self._patience.timeout.connect(self._on_patience_over)
+        self._calm = QTimer(self)
+        self._calm.setSingleShot(True)
+        self._calm.setInterval(_CALM_MS)
+        self._calm.timeout.connect(self._on_calm)
         client.started.connect(self._on_started)
 
     def _on_started(self) -> None:
         self._client.started.disconnect(self._on_started)
-        self._client.idle.connect(self._on_patience_over)
+        # Each time the last answer has come, the moment begins anew.
+        self._client.idle.connect(self._calm.start)
         self._patience.start()
 
+    def _on_calm(self) -> None:
+        if not self._client.open_requests:
+            self._on_patience_over()
+
     def _on_patience_over(self) -> None:
-        self._client.idle.disconnect(self._on_patience_over)
+        self._client.idle.disconnect(self._calm.start)
+        self._calm.stop()
         self._patience.stop()
         self._numbers.start()
 
