@@ -8,6 +8,7 @@ library only, because an engine calls it before everything else.
 
 from __future__ import annotations
 
+import io
 import os
 import struct
 import sys
@@ -69,8 +70,13 @@ def take_pipes() -> Pipes:
     Afterwards descriptor 0 is the null device and 1 goes where 2 goes, on the level
     of the system: ``print``, ``input()``, ``printf`` of a C library and the children
     of user code find nothing of the protocol. Call it before any import of others'
-    code.
+    code. From then on what Python prints is written out line by line, so that it
+    stands in the log when it happens, and is there when the process is killed.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # What a start-up hook printed goes out ahead of the greeting, which allows it.
+        sys.stdout.flush()
+        sys.stdout.reconfigure(line_buffering=True)
     incoming, outgoing = os.dup(0), os.dup(1)  # os.dup gives non-inheritable ones
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
