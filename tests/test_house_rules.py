@@ -86,8 +86,8 @@ RULES = (
         "machine-path",
         r"(?<![\w.$}/<>-])/(work|root|home|tmp|Users)/(?!\.X)\w",
         "A path of one machine means nothing on another; use tmp_path or resources.",
-        ('open("/tmp/a.npz")', "see /work/main", "cd /home/me"),
-        ('Path("/tmp/.X11-unix")', "https://example.org/work/a", "out/tmp/a"),
+        ('open("/tmp/a.npz")', "see /Users/me", "cd /home/me"),
+        ('Path("/tmp/.X11-unix")', "https://example.org/Users/a", "out/tmp/a"),
     ),
     Rule(
         "fixed-wait",
