@@ -21,7 +21,16 @@ from typing import Any
 
 import msgpack
 
-from inspector.engine.messages import document, envelope, module, reading, viewing
+from inspector.engine.messages import (
+    calling,
+    document,
+    envelope,
+    inspecting,
+    module,
+    reading,
+    running,
+    viewing,
+)
 from inspector.errors import EngineError
 from inspector.variables import value
 from inspector.variables.leaf import Leaf
@@ -39,6 +48,9 @@ MESSAGE_CLASSES: tuple[type, ...] = (
     *module.CLASSES,
     *document.CLASSES,
     *viewing.CLASSES,
+    *calling.CLASSES,
+    *running.CLASSES,
+    *inspecting.CLASSES,
 )
 """Every class that may cross a pipe; the place of a class is its number."""
 

@@ -39,12 +39,14 @@ class Found:
         kind: What it is; ARRAY for anything JAX computes with, keys included.
         value: The array or tracer, or the Python object.
         note: Its boxes, or the static node it stands for.
+        variable: NNX Variable type that holds it, e.g. ``"Param"``; else empty.
     """
 
     path: TreePath
     kind: Kind
     value: Any
     note: str = ""
+    variable: str = ""
 
     @property
     def scalar(self) -> Scalar:

@@ -24,11 +24,10 @@ from jax.extend import core as jax_core
 
 from inspector.errors import LoadModuleError
 from inspector.models import compat, memory
-from inspector.models.call import InitCall
 from inspector.models.inputs import concrete
-from inspector.models.linen import Traced, is_key
 from inspector.models.raw_file import Place, RawFile, layout
 from inspector.models.spec import did_you_mean
+from inspector.models.traced import Traced, is_key
 from inspector.variables import dtypes
 from inspector.variables.path import TreePath, join
 
@@ -154,7 +153,6 @@ def places_of(traced: Traced, paths: Sequence[TreePath]) -> tuple[Place, ...]:
 
 def write_initial(
     traced: Traced,
-    call: InitCall,
     paths: Sequence[TreePath],
     file: Path,
     progress: Progress,
@@ -163,7 +161,6 @@ def write_initial(
 
     Args:
         traced: The trace.
-        call: The call that was traced.
         paths: As `select` returns them.
         file: Absolute path; there afterwards, whole and synced, or not at all.
         progress: Told how many leaves are done.
@@ -179,7 +176,7 @@ def write_initial(
     _refuse_too_large(plan, places, file)
     by_path = {place.path: place for place in places}
     with RawFile(file, places) as out:
-        for count, (path, value) in enumerate(_values(traced, call, plan), start=1):
+        for count, (path, value) in enumerate(_values(traced, plan), start=1):
             out.write(by_path[path], _host(value))
             progress(f"Made {count} of {len(places)} initial values")
     return places
@@ -206,12 +203,10 @@ def _refuse_too_large(plan: Plan, places: Sequence[Place], file: Path) -> None:
         )
 
 
-def _values(
-    traced: Traced, call: InitCall, plan: Plan
-) -> Iterator[tuple[TreePath, Any]]:
+def _values(traced: Traced, plan: Plan) -> Iterator[tuple[TreePath, Any]]:
     """Yields every wanted leaf with its value, as soon as it is computed."""
     yield from plan.literals
-    given = _Inputs(traced, call)
+    given = _Inputs(traced)
     values: dict[Any, Any] = {}
     for variable, paths in plan.wanted.items():
         if variable in given:
@@ -240,17 +235,15 @@ def _values(
 class _Inputs:
     """Constants, keys and inputs of the trace, each made when it is first read."""
 
-    def __init__(self, traced: Traced, call: InitCall) -> None:
+    def __init__(self, traced: Traced) -> None:
         jaxpr = traced.jaxpr.jaxpr
         self._made: dict[Any, Any] = dict(
             zip(jaxpr.constvars, traced.jaxpr.consts, strict=True)
         )
-        abstract = [
-            one.value
-            for one in call.inputs
-            if isinstance(one.value, jax.ShapeDtypeStruct)
+        recipes: list[int | jax.ShapeDtypeStruct] = [
+            *traced.seeds.values(),
+            *traced.inputs,
         ]
-        recipes: list[int | jax.ShapeDtypeStruct] = [*traced.seeds.values(), *abstract]
         self._recipes = dict(zip(jaxpr.invars, recipes, strict=True))
 
     def __contains__(self, variable: Any) -> bool:

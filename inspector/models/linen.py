@@ -8,7 +8,7 @@ Called on the thread of the model process that runs the person's code.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,67 +19,15 @@ from jax.extend import core as jax_core
 
 from inspector.models import compat, explain
 from inspector.models.call import InitCall
-from inspector.models.describe import Described, Found, describe
-from inspector.variables.leaf import Kind, Leaf
+from inspector.models.describe import Described, describe
+from inspector.models.traced import Traced
+from inspector.variables.leaf import Kind
 from inspector.variables.path import TreePath, join
-from inspector.variables.plain import PlainTree
-from inspector.variables.value import Initial, Literal
 
 PARAMS = "params"
 """The stream that always gets a key: Flax falls back to it."""
 
 _MOST_STREAMS = 16
-
-LOST = "made inside a bare jax.jit, vmap or grad, so init gives no value for it"
-"""Note of a leaf that holds a tracer after a plain ``init``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Traced:
-    """The trace of one ``init``.
-
-    Attributes:
-        described: Leaves and containers; the values of arrays are abstract.
-        jaxpr: The equations; inputs are the keys by stream, then the abstract
-            inputs of the call in order; outputs are the arrays in order.
-        streams: Rng streams that are drawn from, ``params`` first.
-        seeds: Seed by stream, for every stream that is given.
-        lost: Paths whose values are leaked tracers.
-        unused: Paths of submodules that ``setup`` declares and the method never
-            calls, so they have no variables.
-    """
-
-    described: Described
-    jaxpr: jax_core.ClosedJaxpr
-    streams: tuple[str, ...]
-    seeds: dict[str, int]
-    lost: frozenset[TreePath]
-    unused: tuple[TreePath, ...]
-
-    @property
-    def arrays(self) -> tuple[Found, ...]:
-        """The leaves that are arrays or random keys, as `jaxpr` puts them out."""
-        return tuple(leaf for leaf in self.described.leaves if leaf.kind is Kind.ARRAY)
-
-    def tree(self) -> PlainTree:
-        """Returns the tree for the store: arrays are `Initial`, the rest literal."""
-        leaves = tuple((leaf.path, self._leaf(leaf)) for leaf in self.described.leaves)
-        return PlainTree(leaves, self.described.containers)
-
-    def _leaf(self, found: Found) -> Leaf:
-        if found.kind is not Kind.ARRAY:
-            return Leaf(found.kind, value=Literal(found.scalar), note=found.note)
-        aval = found.value
-        note = LOST if found.path in self.lost else found.note
-        kind = Kind.KEY if is_key(aval) else Kind.ARRAY
-        return Leaf(
-            kind, tuple(aval.shape), str(aval.dtype), Initial(found.path), note=note
-        )
-
-
-def is_key(aval: Any) -> bool:
-    """Returns whether an array, tracer or abstract value holds random keys."""
-    return bool(jax.numpy.issubdtype(aval.dtype, jax.dtypes.prng_key))
 
 
 def trace_init(
@@ -136,7 +84,8 @@ def _try(
         raise _failed(module, call, error, roots) from error
 
     def finish(streams: tuple[str, ...]) -> Traced:
-        return _finished(jaxpr, found[-1], streams, given, watch.unused())
+        traced = _finished(jaxpr, found[-1], streams, given, watch.unused())
+        return replace(traced, inputs=_abstract(call))
 
     return [], finish
 
@@ -149,9 +98,6 @@ def _make_jaxpr(
     found: list[Described],
 ) -> jax_core.ClosedJaxpr:
     key = jax.eval_shape(lambda: jax.random.key(0))
-    abstract = [
-        one.value for one in call.inputs if isinstance(one.value, jax.ShapeDtypeStruct)
-    ]
 
     def init(keys: list[Any], inputs: list[Any]) -> list[Any]:
         rngs = dict(zip(given, keys, strict=True))
@@ -171,7 +117,13 @@ def _make_jaxpr(
         found.append(describe(variables))
         return [leaf.value for leaf in found[-1].leaves if leaf.kind is Kind.ARRAY]
 
-    return jax.make_jaxpr(init)([key] * len(given), abstract)
+    return jax.make_jaxpr(init)([key] * len(given), list(_abstract(call)))
+
+
+def _abstract(call: InitCall) -> tuple[jax.ShapeDtypeStruct, ...]:
+    """Returns the inputs that are shapes; arrays of files are constants."""
+    values = (one.value for one in call.inputs)
+    return tuple(v for v in values if isinstance(v, jax.ShapeDtypeStruct))
 
 
 def _finished(
@@ -183,9 +135,7 @@ def _finished(
 ) -> Traced:
     avals = iter(jaxpr.out_avals)
     leaves = tuple(
-        Found(leaf.path, leaf.kind, next(avals), leaf.note)
-        if leaf.kind is Kind.ARRAY
-        else leaf
+        replace(leaf, value=next(avals)) if leaf.kind is Kind.ARRAY else leaf
         for leaf in described.leaves
     )
     # A tracer that outlived its transformation enters the outer trace as a constant.

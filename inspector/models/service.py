@@ -10,9 +10,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import flax
@@ -26,22 +23,21 @@ from inspector.engine.messages.module import (
     MakeInitial,
     ModuleLoaded,
     ModuleOffers,
-    ModuleSpec,
 )
-from inspector.errors import InspectorError
-from inspector.models import compat, explain, initial
-from inspector.models.call import InitCall, prepare
-from inspector.models.construct import Constructed, construct
-from inspector.models.importing import Imported, import_target
-from inspector.models.linen import Traced, trace_init, unused_note
+from inspector.models import compat, initial
+from inspector.models.importing import import_target
+from inspector.models.loading import (
+    CODE,
+    Progress,
+    explained,
+    forget,
+    kept_subject,
+    load_subject,
+)
 from inspector.models.offers import offers_of
 from inspector.models.spec import parse_spec
-from inspector.models.user_code import UserCode, as_program
 
-Progress = Callable[[str], None]
-
-_CODE = UserCode()
-"""One per process, as ``sys.modules`` and ``sys.path`` are, which it looks after."""
+__all__ = ["forget", "list_modules", "load_module", "make_initial", "versions"]
 
 
 def list_modules(request: ListModules) -> ModuleOffers:
@@ -52,8 +48,8 @@ def list_modules(request: ListModules) -> ModuleOffers:
         UsageError: The spec cannot be parsed.
     """
     target = parse_spec(request.spec, request.cwd)
-    imported = import_target(target, _CODE)
-    with _explained(imported, f"Listing {target.title.partition(':')[0]}"):
+    imported = import_target(target, CODE)
+    with explained(imported, f"Listing {target.title.partition(':')[0]}"):
         return ModuleOffers(target.place, offers_of(imported.module))
 
 
@@ -68,18 +64,18 @@ def load_module(request: LoadModule, progress: Progress) -> ModuleLoaded:
         LoadModuleError: The module could not be imported, constructed or traced.
         UsageError: A text of the request cannot be parsed.
     """
-    loaded = _load(request.module, progress)
+    subject = load_subject(request.module, progress)
     return ModuleLoaded(
-        spec=loaded.imported.target.spec,
-        name=loaded.imported.target.title,
-        tree=loaded.traced.tree(),
-        file=str(loaded.imported.file or ""),
-        digest=loaded.imported.digest,
-        streams=loaded.traced.streams,
+        spec=subject.imported.target.spec,
+        name=subject.imported.target.title,
+        tree=subject.traced.tree(),
+        file=str(subject.imported.file or ""),
+        digest=subject.imported.digest,
+        streams=subject.traced.streams,
         versions=versions(),
         flags=compat.prng_flags(),
-        call=loaded.code,
-        notes=loaded.notes,
+        call=subject.code,
+        notes=subject.notes,
     )
 
 
@@ -98,73 +94,14 @@ def make_initial(request: MakeInitial, progress: Progress) -> InitialMade:
             variables, or memory or disk do not suffice.
         UsageError: A text of the request cannot be parsed.
     """
-    loaded = _load(request.module, progress)
-    paths = initial.select(loaded.traced, request.paths)
+    subject = kept_subject(request.module, "", progress)
+    paths = initial.select(subject.traced, request.paths)
     file = Path(request.file)
-    doing = f"Making the initial values of {loaded.imported.target.title}"
-    with _explained(loaded.imported, doing):
-        places = initial.write_initial(
-            loaded.traced, loaded.call, paths, file, progress
-        )
+    doing = f"Making the initial values of {subject.imported.target.title}"
+    with explained(subject.imported, doing):
+        places = initial.write_initial(subject.traced, paths, file, progress)
     table = tuple((p.path, p.offset, p.shape, p.dtype) for p in places)
     return InitialMade(str(file), table)
-
-
-@dataclass(frozen=True, slots=True)
-class _Loaded:
-    """A module on the way from its file to its trace."""
-
-    imported: Imported
-    constructed: Constructed
-    call: InitCall
-    traced: Traced
-
-    @property
-    def code(self) -> str:
-        """The call of ``init`` as a Python program."""
-        imports = ["import jax"]
-        imports += [line for one in self.call.inputs for line in one.imports]
-        head = "\n".join(dict.fromkeys(imports))
-        init = self.call.code(self.traced.seeds)
-        return f"{head}\n{self.constructed.code}{init}"
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences for a person."""
-        unused = (unused_note(p, self.call.method) for p in self.traced.unused)
-        return (*self.call.notes, *self.constructed.notes, *unused)
-
-
-def _load(spec: ModuleSpec, progress: Progress) -> _Loaded:
-    target = parse_spec(spec.spec, spec.cwd)
-    progress(f"Importing {target.title.partition(':')[0]}")
-    imported = import_target(target, _CODE)
-    with _explained(imported, f"Loading {target.title}"):
-        constructed = construct(imported, spec.kwargs, _CODE, target.cwd)
-        call = prepare(constructed.module, spec, target.cwd)
-        progress(f"Tracing init of {target.title}")
-        seeds = dict(spec.seeds)
-        traced = trace_init(constructed.module, call, seeds, imported.roots)
-    return _Loaded(imported, constructed, call, traced)
-
-
-@contextmanager
-def _explained(imported: Imported, doing: str) -> Iterator[None]:
-    """Runs the person's code; whatever it raises becomes a `LoadModuleError`."""
-    target = imported.target
-    try:
-        with as_program(target.place):
-            yield
-    except InspectorError:
-        raise
-    except BaseException as error:
-        # XLA, and callbacks, reprs and hooks of the person's code: anything at all.
-        raise explain.failure(
-            error, imported.roots, doing=doing, where=target.spec
-        ) from error
-    finally:
-        # Modules that a constructor or a method imported belong to the project too.
-        _CODE.collect()
 
 
 def versions() -> tuple[tuple[str, str], ...]:
@@ -176,8 +113,3 @@ def versions() -> tuple[tuple[str, str], ...]:
         ("flax", flax.__version__),
         ("numpy", np.__version__),
     )
-
-
-def forget() -> None:
-    """Takes the present project out of ``sys.modules`` and ``sys.path``."""
-    _CODE.leave()

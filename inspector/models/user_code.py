@@ -89,15 +89,24 @@ class UserCode:
         self._before: set[str] = set()
         self._shelves: dict[Path, _Shelf] = {}
 
-    def enter(self, root: Path) -> None:
+    def resume(self, root: Path) -> None:
+        """Makes a project the present one as it was left, changed files or not."""
+        if self.root != root:
+            self.enter(root, fresh=False)
+
+    def enter(self, root: Path, *, fresh: bool = True) -> None:
         """Makes a project the present one, its root first on ``sys.path``.
 
         Modules whose files changed since are forgotten, with all others of the
         project, because they hold on to each other's classes.
+
+        Args:
+            root: Root folder of the project.
+            fresh: Whether to look for changed files at all.
         """
         self.leave()
         shelf = self._shelves.get(root)
-        if shelf is None or shelf.changed():
+        if shelf is None or (fresh and shelf.changed()):
             others = [entry for entry in self._plain_path if entry != str(root)]
             shelf = self._shelves[root] = _Shelf([str(root), *others])
         self._before = set(sys.modules)

@@ -83,8 +83,10 @@ class Leaf:
         value: How its numbers are found.
         sharding: The sharding it was saved with, as text for a person.
         error: Why it cannot be read; empty when it can.
-        note: A fact about it that is worth a line, e.g. its boxes or NNX type.
+        note: A fact about it that is worth a line, e.g. its boxes.
         stored_bytes: Bytes it takes in its file, 0 when unknown.
+        variable: NNX Variable type, e.g. ``"Param"``: the collection of a leaf of an
+            NNX module; empty elsewhere.
     """
 
     kind: Kind
@@ -95,6 +97,7 @@ class Leaf:
     error: str = ""
     note: str = ""
     stored_bytes: int = 0
+    variable: str = ""
 
     @property
     def has_numbers(self) -> bool:

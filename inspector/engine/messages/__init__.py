@@ -9,6 +9,8 @@ other messages). Who sends what:
 * `viewing`: window or command line -> store, about rows, numbers and plans.
 * `reading`: store -> reader, about foreign files.
 * `module`: store -> model, about the person's modules.
+* `calling`, `running`, `inspecting`: about calls of a module. What the window asks, the
+  store passes on to the model with the module and the variables added.
 
 A request carries an id chosen by its sender; Progress (at most ten a second) and
 one Reply or Failure answer it. Cancel names the id; the answer is then a Failure of

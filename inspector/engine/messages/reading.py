@@ -252,8 +252,75 @@ class Exported:
     warnings: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class LayOut:
+    """Brings leaves to where another process can map them; `LaidOut` answers.
+
+    Leaves that lie in a file uncompressed, contiguous and little-endian are named
+    where they lie; all others are written to one file, aligned to 64 bytes.
+
+    Attributes:
+        tree: What to lay out; values name locators, never ids of the document.
+        file: Absolute path to write to; not made when nothing has to be written.
+    """
+
+    tree: PlainTree
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class LaidOut:
+    """The same tree, with `Raw` values; literals and unset leaves as they were.
+
+    Random keys lie as their uint32 words: their `Raw` has the axis of the words and
+    dtype ``"uint32"``, their leaf keeps its own shape and dtype.
+
+    Attributes:
+        tree: The tree.
+        nbytes: Bytes that were written.
+    """
+
+    tree: PlainTree
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeImage:
+    """Decodes a picture into a ``.npy`` file; `Done` answers.
+
+    Attributes:
+        path: Absolute path of the picture.
+        shape: Wanted shape, ``[…, height, width, channels]`` with 1, 3 or 4 channels,
+            or ``[height, width]``; the picture is resized (bilinear) and repeated on
+            leading axes. Empty: its own size, as ``[1, height, width, 3]``.
+        dtype: Wanted dtype; floating values are 0 to 1, integers 0 to 255.
+        out: Absolute path of the ``.npy`` file.
+    """
+
+    path: str
+    shape: tuple[int, ...]
+    dtype: str
+    out: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompareTrees:
+    """Compares two trees leaf by leaf, streamed; `running.RunDifference` answers.
+
+    Attributes:
+        a: First tree; values name locators, never ids of the document.
+        b: Second tree.
+        limit: Most rows to send, largest differences first.
+    """
+
+    a: PlainTree
+    b: PlainTree
+    limit: int = 400
+
+
 CLASSES: tuple[type, ...] = (
     ListCheckpoint, StepInfo, FileStamp, Listing, StampFiles, Stamps, LeafStatistics,
     StatisticsReply, LeafNumbers, Numbers, LeafPicture, Picture, WriteExport, Exported,
+    LayOut, LaidOut, DecodeImage, CompareTrees,
 )  # fmt: skip
 """Every class of this module, for the codec."""
