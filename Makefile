@@ -5,6 +5,8 @@
 #   make run ARGS="..."   runs the program with these arguments instead
 #   make test             lint, types, layers, tests without and with a real window
 #   make bench            measures; nothing is asserted
+#   make zoo              loads, lists and runs some thirty public modules, which it
+#                         fetches into a cache
 #   make screenshots      takes the pictures of the README again
 #   make lock             locks the dependencies after a change in pyproject.toml
 #                         (UPGRADE=--upgrade takes the newest releases)
@@ -20,7 +22,7 @@ SAMPLE := resources/sample/digits --model resources/sample/classifier.py:Classif
 	--input 'float32[1,8,8,1]'
 
 .DELETE_ON_ERROR:
-.PHONY: run test check-format check-types check-layers check-units check-window bench lock screenshots clean
+.PHONY: run test check-format check-types check-layers check-units check-window bench zoo lock screenshots clean
 
 run: $(VENV)/.run
 ifneq ($(strip $(ARGS)),)
@@ -59,6 +61,9 @@ check-window: $(VENV)/.test
 
 bench: $(VENV)/.test
 	$(PY) -m benchmarks $(ARGS)
+
+zoo: $(VENV)/.test
+	$(PY) -m tools.zoo $(ARGS)
 
 lock: $(VENV)/.test
 	$(PY) -m tools.lock $(UPGRADE)

@@ -21,7 +21,17 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks import export, hover, kill, match, memory, stall, stats, window
+from benchmarks import (
+    export,
+    forward,
+    hover,
+    kill,
+    match,
+    memory,
+    stall,
+    stats,
+    window,
+)
 from benchmarks.figures import Figure
 from benchmarks.table import table
 from benchmarks.workplace import Workplace
@@ -35,6 +45,7 @@ BENCHMARKS: dict[str, Callable[[Workplace], Iterator[Figure]]] = {
     "stats": stats.run,
     "export": export.run,
     "kill": kill.run,
+    "forward": forward.run,
 }
 """Name -> what measures it."""
 

@@ -29,6 +29,7 @@ from inspector.variables.edit import (
     Delete,
     Edit,
     Rename,
+    TakeValues,
     Transfer,
     describe,
     touched,
@@ -304,8 +305,11 @@ class Document:
         flags = Change.HISTORY
         paths: dict[TreePath, None] = {}
         for edit in edits:
-            structural = isinstance(edit, Rename | Delete)
-            flags |= Change.STRUCTURE if structural else Change.VALUES
+            # A value that was taken may be a new leaf, for undo a leaf that goes.
+            if isinstance(edit, Rename | Delete | TakeValues):
+                flags |= Change.STRUCTURE
+            if not isinstance(edit, Rename | Delete):
+                flags |= Change.VALUES
             paths.update(dict.fromkeys(touched(edit)))
             if isinstance(edit, Rename):
                 paths[(*edit.path[:-1], edit.name)] = None

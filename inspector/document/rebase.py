@@ -17,6 +17,7 @@ from inspector.variables.edit import (
     Delete,
     Edit,
     FillLeaves,
+    TakeValues,
     Transfer,
     describe,
 )
@@ -158,6 +159,9 @@ def _parts(edit: Edit) -> Iterator[tuple[TreePath, Edit]]:
     if isinstance(edit, Transfer):
         for pair in edit.pairs:
             yield pair.target, replace(edit, pairs=(pair,))
+    elif isinstance(edit, TakeValues):
+        for path, leaf in edit.values:
+            yield path, replace(edit, values=((path, leaf),))
     elif isinstance(edit, Delete | CastLeaves | FillLeaves):
         for path in edit.paths:
             yield path, replace(edit, paths=(path,))
@@ -167,6 +171,9 @@ def _together(edit: Edit, parts: list[Edit]) -> Edit:
     if isinstance(edit, Transfer):
         pairs = [part.pairs[0] for part in parts if isinstance(part, Transfer)]
         return replace(edit, pairs=tuple(pairs))
+    if isinstance(edit, TakeValues):
+        values = [part.values[0] for part in parts if isinstance(part, TakeValues)]
+        return replace(edit, values=tuple(values))
     if isinstance(edit, Delete | CastLeaves | FillLeaves):
         paths = [
             part.paths[0]

@@ -3,7 +3,7 @@
 It is the document as a file. The store saves and opens it; replaying is
 `document`'s work. Reading is strict (`schema`), opening runs no code and touches
 no source. What stands in the file is described by ``recipe.schema.json`` beside
-this module; version 1 is read for ever.
+this module; every version is read for ever.
 """
 
 from __future__ import annotations

@@ -18,8 +18,12 @@ from inspector.variables.strict import JsonObject, fault
 FORMAT = "flax-inspector recipe"
 """What every recipe says of itself."""
 
-VERSION = 1
-"""Version that is written. Raised when an older program would misread a recipe."""
+VERSION = 2
+"""Version that is written. Raised when an older program would misread a recipe.
+
+Version 2 knows kept values (`edit.TakeValues`) and the types of NNX variables; all
+else is as in version 1.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +78,16 @@ def parse_recipe(data: object) -> ParsedRecipe:
         raise RecipeError(message, where="version", hint=hint)
     if version < 1:
         raise fault("version", "a version from 1", version)
-    return _version_1(fields)
+    return _read(fields, version)
 
 
-def _version_1(fields: JsonObject) -> ParsedRecipe:
+def _read(fields: JsonObject, version: int) -> ParsedRecipe:
     base, relative = base_from_json(fields.object("base"))
     sources = tuple(_source(item) for item in fields.objects("sources"))
     edits = tuple(edit_from_json(item, at) for item, at in fields.items("edits"))
     fields.done()
     _check_sources(base, sources, edits)
-    return ParsedRecipe(1, base, relative, sources, edits)
+    return ParsedRecipe(version, base, relative, sources, edits)
 
 
 def _source(fields: JsonObject) -> ParsedSource:

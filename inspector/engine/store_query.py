@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from inspector.variables.leaf import Leaf
 from inspector.variables.path import Key, TreePath, join
 from inspector.variables.tree import Branch, Node
 
@@ -21,7 +22,8 @@ def compile_query(query: str) -> Matcher | None:
 
     A query with ``*`` is a pattern over whole keys that may begin at any key: ``*``
     stands for anything within one key, ``**`` for any number of keys. A leading
-    ``/`` ties it to the root. Anything else is a substring. Case does not matter.
+    ``/`` ties it to the root. Anything else is a substring. Case does not matter. The type of an NNX
+    variable (``Param``) matches like a key path.
 
     Args:
         query: Text as typed; blanks around it are ignored.
@@ -99,7 +101,7 @@ def _apply(branch: Branch, prefix: str, matcher: Matcher) -> Visible:
     for key in branch.sorted_keys():
         child = branch.children[key]
         path = f"{prefix}/{key}" if prefix else str(key)
-        if matcher(path):
+        if matcher(path) or _is_of_type(child, matcher):
             keys.append(key)
             matches.add(key)
             hits += 1
@@ -110,6 +112,11 @@ def _apply(branch: Branch, prefix: str, matcher: Matcher) -> Visible:
                 below[key] = part
                 hits += part.hits
     return Visible(tuple(keys), below, frozenset(matches), hits)
+
+
+def _is_of_type(node: Node, matcher: Matcher) -> bool:
+    """Whether the type of an NNX variable matches, which is its collection."""
+    return isinstance(node, Leaf) and bool(node.variable) and matcher(node.variable)
 
 
 def find(tree: Node, query: str, limit: int) -> tuple[list[TreePath], int]:

@@ -22,6 +22,7 @@ from inspector.engine.store_bounds import (
     listed,
     shortened,
 )
+from inspector.engine.store_values import KEPT
 from inspector.engine.store_view import origin_counts
 from inspector.errors import EditError
 from inspector.variables.leaf import Leaf
@@ -55,6 +56,7 @@ class StoreState:
         recipe_file: File that the document was saved to or opened from.
         saved_revision: Revision of the document that this file holds.
         initial: Path in the base's own tree -> initial value that has been made.
+        kept_folder: Folder of the values that were taken from runs.
         culprits: Locators of sources whose reading ended the reader.
     """
 
@@ -66,6 +68,7 @@ class StoreState:
         self.recipe_file = ""
         self.saved_revision = 0
         self.initial: Mapping[TreePath, Raw] = {}
+        self.kept_folder = ""
         self.culprits: set[str] = set()
         self._infos: dict[str, messages.SourceInfo] = {}
 
@@ -100,8 +103,9 @@ class StoreState:
         return {one.entry.id: one.entry.name for one in self.document.sources}
 
     def locators(self) -> dict[str, str]:
-        """Returns id -> absolute locator of every source."""
-        return {one.entry.id: one.entry.locator for one in self.document.sources}
+        """Returns where values lie, see `store_values.Locators`."""
+        found = {one.entry.id: one.entry.locator for one in self.document.sources}
+        return found | ({KEPT: self.kept_folder} if self.kept_folder else {})
 
     def source_ids(self) -> list[str]:
         """Returns the ids of the sources, in the order they were opened."""

@@ -20,6 +20,7 @@ from inspector.variables.value import (
     Cast,
     Filled,
     Initial,
+    Kept,
     Literal,
     Patched,
     Raw,
@@ -193,6 +194,7 @@ def make_row(key: Key, node: Node, names: Names, *, with_origin: bool) -> viewin
         value=literal_text(node, VALUE_TEXT),
         error=node.error,
         errors=totals.errors,
+        variable=node.variable,
     )
 
 
@@ -254,6 +256,8 @@ def _base_text(value: Value, names: Names) -> str:
             return "initial value of the module"
         case Filled():
             return f"filled with {value.number}"
+        case Kept():
+            return "taken from a run"
         case Raw():
             return "initial value of the module, made"
         case Unset():

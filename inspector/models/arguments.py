@@ -20,6 +20,8 @@ from flax import linen as nn
 
 from inspector.errors import LoadModuleError, UsageError
 from inspector.models.annotations import unannotated
+from inspector.models.families import is_instance
+from inspector.models.filled import filled_kind
 from inspector.models.form import (
     MISSING,
     Parameter,
@@ -39,6 +41,11 @@ from inspector.models.spec import did_you_mean
 Load = Callable[[str], Argument]
 """Imports what a nested spec names."""
 
+Fill = Callable[[str], Argument]
+"""Gives the value of an argument that no person gives, by its `filled` kind."""
+
+_PLAIN = frozenset({bool, int, float, complex, str, bytes, object})
+"""Classes whose instances are written as literals."""
 _ANYTHING = Parameter("", MISSING, "", MISSING)
 _CHECKED: dict[object, tuple[type, ...]] = {
     bool: (bool,),
@@ -54,10 +61,12 @@ class Maker:
     Attributes:
         module: The person's module; its names may be given as text.
         load: Imports what a nested spec names.
+        fill: Gives rngs and keys; None where constructors take none.
     """
 
     module: ModuleType
     load: Load
+    fill: Fill | None = None
 
     def arguments(
         self, target: Callable[..., object], given: Mapping[str, object]
@@ -71,9 +80,13 @@ class Maker:
         Raises:
             LoadModuleError: An argument is unknown, missing or of a wrong type.
         """
-        known = {parameter.name: parameter for parameter in parameters(target)}
+        every = parameters(target)
+        kinds = {one.name: filled_kind(target, one) for one in every}
+        known = {one.name: one for one in every if not self._fills(kinds[one.name])}
         title = title_of(target)
         for name in given:
+            if self._fills(kinds.get(name, "")):
+                raise _filled_argument(title, name)
             if name not in known and not takes_any_name(target):
                 raise _unknown_argument(target, name, known)
         missing = [
@@ -88,12 +101,18 @@ class Maker:
                 hint="Give it as a constructor argument, e.g. "
                 f"{json.dumps(dict.fromkeys(missing, 1))} (--kwargs).",
             )
-        return {
+        made = {
             name: self.convert(
                 raw, known.get(name, _ANYTHING), f"{title}, argument {name}"
             )
             for name, raw in given.items()
         }
+        if self.fill is not None:
+            made |= {name: self.fill(kind) for name, kind in kinds.items() if kind}
+        return made
+
+    def _fills(self, kind: str) -> bool:
+        return bool(kind) and self.fill is not None
 
     def convert(self, raw: object, parameter: Parameter, where: str) -> Argument:
         """Converts one parsed JSON value.
@@ -120,6 +139,8 @@ class Maker:
         for kind in alternatives(parameter.hint):
             if isinstance(kind, type) and issubclass(kind, enum.Enum):
                 return self._member(kind, raw, where)
+        if (made := self._instance(raw, parameter)) is not None:
+            return made
         open_hint = parameter.hint in {MISSING, typing.Any} or isinstance(
             parameter.hint, str
         )
@@ -129,6 +150,23 @@ class Maker:
                 return found
         _check_scalar(raw, parameter, where)
         return Argument(raw, repr(raw))
+
+    def _instance(self, raw: str, parameter: Parameter) -> Argument | None:
+        """Returns an instance of the hinted class that a text names or makes."""
+        kinds = tuple(
+            kind
+            for kind in alternatives(parameter.hint)
+            if isinstance(kind, type)
+            and typing.get_origin(kind) is None
+            and kind not in _PLAIN
+        )
+        if not kinds:
+            return None
+        try:
+            found = object_named(raw, self.module, "")
+        except LoadModuleError:
+            return None
+        return found if isinstance(found.value, kinds) else None
 
     def _member(self, kind: type[enum.Enum], raw: str, where: str) -> Argument:
         for member in kind:
@@ -187,9 +225,12 @@ class Maker:
                 where=where,
                 hint='E.g. {"module": "net.py:Encoder", "kwargs": {"width": 8}}.',
             )
-        if spec.isidentifier():
-            return self.call(object_named(spec, self.module, where), kwargs)
-        return self.call(self.load(spec), kwargs)
+        target = (
+            self.load(spec) if ":" in spec else object_named(spec, self.module, where)
+        )
+        if is_instance(target.value) and not kwargs:
+            return target
+        return self.call(target, kwargs)
 
     def call(self, target: Argument, given: Mapping[str, object]) -> Argument:
         """Calls a class or function with JSON arguments.
@@ -285,6 +326,14 @@ def _check_scalar(raw: object, parameter: Parameter, where: str) -> None:
             where=where,
             hint="Texts are written in quotes, numbers without.",
         )
+
+
+def _filled_argument(title: str, name: str) -> LoadModuleError:
+    return LoadModuleError(
+        message=f"The argument “{name}” of {title} is filled from the seeds.",
+        where=title,
+        hint="Leave it out, and give a seed, e.g. 0 (--rng NAME=0).",
+    )
 
 
 def _unknown_argument(

@@ -6,11 +6,13 @@ moves it. Public names are used where they are needed, not here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import jax
+from flax import nnx
 from flax.core import scope as flax_scope
 from jax.extend import core as jax_core
 
@@ -47,6 +49,49 @@ def recorded_streams() -> Iterator[list[str]]:
         scope.make_rng = original
 
 
+@contextmanager
+def recorded_rngs() -> Iterator[list[str]]:
+    """Gives a list to which every stream that ``nnx.Rngs`` hands a key of is added."""
+    streams: list[str] = []
+    stream: Any = nnx.rnglib.RngStream
+    original = stream.__call__
+
+    def call(self: Any) -> Any:
+        if self.tag not in streams:
+            streams.append(self.tag)
+        return original(self)
+
+    stream.__call__ = call
+    try:
+        yield streams
+    finally:
+        stream.__call__ = original
+
+
+@contextmanager
+def traced_arrays_are_data() -> Iterator[None]:
+    """Makes NNX take a tracer that is an attribute for the array it stands for.
+
+    Flax tells data from static attributes by the class of the value, and that of a
+    tracer is not among them, so arrays outside of Variables would be lost.
+    """
+    graphlib: Any = importlib.import_module(nnx.split.__module__)
+    original = graphlib.is_node_leaf
+    graphlib.is_node_leaf = lambda x: isinstance(x, jax.Array) or original(x)
+    try:
+        yield
+    finally:
+        graphlib.is_node_leaf = original
+
+
+@contextmanager
+def without_eager_sharding() -> Iterator[None]:
+    """Lets annotated NNX Variables be made where there is no mesh."""
+    switch: Any = getattr(nnx, "use_eager_sharding", None)
+    with nullcontext() if switch is None else switch(False):
+        yield
+
+
 def bind(equation: jax_core.JaxprEqn, values: Sequence[Any]) -> list[Any]:
     """Computes one equation on concrete values, as plain Python code would.
 
@@ -70,3 +115,120 @@ def prng_flags() -> tuple[tuple[str, str], ...]:
         for name in PRNG_FLAGS
         if hasattr(jax.config, name)
     )
+
+
+def backend_errors() -> tuple[str, ...]:
+    """Returns what the backends said that could not be started; empty for none."""
+    bridge: Any = importlib.import_module("jax._src.xla_bridge")
+    errors = getattr(bridge, "_backend_errors", None) or {}
+    # A TPU is asked for on every machine, and missing on nearly all.
+    return tuple(f"{name}: {text}" for name, text in errors.items() if name != "tpu")
+
+
+def use_cpu_only() -> None:
+    """Makes JAX forget the platforms that were asked for, and start the CPU alone.
+
+    For a process in which the asked backend failed: without it nothing can run.
+    """
+    bridge: Any = importlib.import_module("jax._src.xla_bridge")
+    config: Any = jax.config
+    config.update("jax_platforms", "cpu")
+    bridge._clear_backends()  # noqa: SLF001 - JAX has no public way to start again
+
+
+@contextmanager
+def recorded_draws(note: Callable[[tuple[str, ...], str, str], None]) -> Iterator[None]:
+    """Calls ``note(module path, stream asked for, stream used)`` at every draw.
+
+    For Linen; see `recorded_streams` for why a method of Flax is replaced.
+    """
+    scope: Any = flax_scope.Scope
+    original = scope.make_rng
+
+    def make_rng(self: flax_scope.Scope, name: str = "params") -> Any:
+        found = original(self, name)
+        note(tuple(self.path), name, name if self.has_rng(name) else "params")
+        return found
+
+    scope.make_rng = make_rng
+    try:
+        yield
+    finally:
+        scope.make_rng = original
+
+
+def current_trace() -> object:
+    """Returns something that is equal within one trace, other in another.
+
+    It moved from ``jax.core`` to ``jax.extend.core``.
+    """
+    state: Any = getattr(jax_core, "get_opaque_trace_state", None)
+    if state is None:
+        state = jax.core.get_opaque_trace_state
+    return state(convention="flax")
+
+
+def abstract(value: Any) -> Any:
+    """Returns shape, dtype and weak type of an array or a number.
+
+    ``jax.typeof`` came with JAX 0.6; before it there was a private name alone.
+    """
+    typeof: Any = getattr(jax, "typeof", None)
+    if typeof is None:
+        typeof = importlib.import_module("jax._src.api_util").shaped_abstractify
+    return typeof(value)
+
+
+def scopes(equation: jax_core.JaxprEqn) -> tuple[tuple[str, str], ...]:
+    """Returns the names around an equation in its own program, outermost first.
+
+    Each is (``"scope"``, name) of a ``jax.named_scope`` or (``"transform"``, name)
+    of a transformation, e.g. ``"jvp"``, ``"transpose"`` or ``"vmap"``.
+    """
+    return tuple(
+        ("transform" if type(one).__name__ == "Transform" else "scope", one.name)
+        for one in equation.source_info.name_stack.stack
+    )
+
+
+def user_frames(equation: jax_core.JaxprEqn) -> tuple[tuple[str, int], ...]:
+    """Returns (file, line) of the calls that made an equation, innermost first.
+
+    JAX's own frames are left out; those of Flax are not.
+    """
+    source_info: Any = importlib.import_module("jax._src.source_info_util")
+    frames = source_info.user_frames(equation.source_info.traceback)
+    return tuple((frame.file_name, frame.start_line) for frame in frames)
+
+
+def call_stack(equation: jax_core.JaxprEqn) -> tuple[tuple[str, int, int], ...]:
+    """Returns (file, line, column) of the calls that made an equation, as above.
+
+    Operations of one line have other columns; the equations of one operation, its
+    derivatives among them, have the same.
+    """
+    source_info: Any = importlib.import_module("jax._src.source_info_util")
+    frames = source_info.user_frames(equation.source_info.traceback)
+    return tuple((one.file_name, one.start_line, one.start_column) for one in frames)
+
+
+@contextmanager
+def without_remat() -> Iterator[None]:
+    """Makes ``jax.checkpoint`` do nothing in the body, so nothing is hidden in it.
+
+    It changes what is kept for a backward pass, never a value of the forward pass.
+    """
+    names = {name: getattr(jax, name) for name in ("checkpoint", "remat")}
+
+    def plain(function: Any = None, *_: Any, **options: Any) -> Any:
+        if function is None:
+            return lambda other: plain(other, **options)
+        return function
+
+    for name in names:
+        setattr(jax, name, plain)
+    try:
+        yield
+    finally:
+        for name, original in names.items():
+            setattr(jax, name, original)

@@ -1,12 +1,14 @@
-"""From the object that a spec names to a Linen module instance, or to what it is.
+"""From the object that a spec names to a module or tree, or to words on what it is.
 
-Runs the person's constructor on the thread that runs their code; traces nothing.
+Runs the person's constructor on the thread that runs their code; traces nothing
+itself. Linen modules are constructed plainly, for they hold no arrays; everything
+else is constructed inside of a trace, see `making`.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,20 +17,27 @@ from flax import linen as nn
 from inspector.errors import InspectorError, LoadModuleError
 from inspector.models import explain
 from inspector.models.annotations import unannotated
-from inspector.models.arguments import Maker, parse_object
+from inspector.models.arguments import Fill, Maker, parse_object
+from inspector.models.families import (
+    WANTED,
+    family_of,
+    foreign_words,
+    is_instance,
+    returned_class,
+    unwrapped,
+    words_for,
+)
+from inspector.models.filled import KeysNeededError
 from inspector.models.importing import Imported, find, import_target
 from inspector.models.names import Argument
 from inspector.models.offers import names_of
 from inspector.models.spec import parse_spec
 from inspector.models.user_code import UserCode
 
-_LINEN = "Name a class derived from flax.linen.Module, an instance, or a function "
-_LINEN += "that returns one."
-
 
 @dataclass(frozen=True, slots=True)
 class Constructed:
-    """A constructed module.
+    """A constructed Linen module.
 
     Attributes:
         module: The instance.
@@ -41,10 +50,110 @@ class Constructed:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a spec names, before it is constructed.
+
+    Attributes:
+        target: The object, with the lines that import it.
+        given: Constructor arguments as parsed JSON.
+        imported: The imported file.
+        place: ``file:line`` of the class or function, else the file.
+        family: As `families.family_of` tells it; empty when only a call can.
+        load: Imports what a nested spec names.
+    """
+
+    target: Argument
+    given: dict[str, object]
+    imported: Imported
+    place: str
+    family: str
+    load: Callable[[str], Argument]
+
+    @property
+    def name(self) -> str:
+        """Name in the file, may be dotted."""
+        return self.target.code
+
+    @property
+    def is_instance(self) -> bool:
+        """Whether it is a module or tree already."""
+        return is_instance(self.target.value)
+
+    def make(self, fill: Fill | None = None) -> Argument:
+        """Constructs it; an instance is returned as it is.
+
+        Args:
+            fill: Gives rngs and keys; None where constructors take none.
+
+        Raises:
+            LoadModuleError: The constructor raised, or an argument is wrong.
+        """
+        if self.is_instance:
+            return self.target
+        maker = Maker(self.imported.module, self.load, fill)
+        try:
+            return maker.call(self.target, self.given)
+        except (InspectorError, KeysNeededError):
+            raise
+        except BaseException as error:
+            # A constructor is foreign code and may raise anything, SystemExit too.
+            raise explain.failure(
+                error,
+                self.imported.roots,
+                doing=f"Constructing {self.name}",
+                where=self.place,
+                hint="Check the constructor arguments (--kwargs on the command line).",
+            ) from error
+
+    def refused(self, made: object) -> LoadModuleError:
+        """Returns what to raise when the object made is no module and no tree."""
+        verb = "is" if self.is_instance else "returned"
+        return LoadModuleError(
+            message=f"{self.name} {verb} {words_for(made)}.",
+            where=self.place,
+            hint=WANTED,
+        )
+
+
+def choose(imported: Imported, kwargs: str, code: UserCode, folder: Path) -> Choice:
+    """Finds what a spec names and refuses what cannot be a module or make one.
+
+    Args:
+        imported: The imported file.
+        kwargs: JSON object of constructor arguments.
+        code: The projects of this process, for nested modules.
+        folder: Folder for relative paths in nested modules.
+
+    Raises:
+        LoadModuleError: There is no such name, or it is no module of any family.
+        UsageError: The arguments are not a JSON object.
+    """
+    given = parse_object(kwargs)
+    found = find(imported, names_of(imported.module))
+    name = imported.target.name
+    lines = imported.import_lines(name.partition(".")[0])
+    place = _definition(found, imported)
+    family = family_of(found)
+    if not family and (made := returned_class(unwrapped(found))):
+        family = family_of(made)
+    choice = Choice(
+        Argument(found, name, lines), given, imported, place, family,
+        _loader(code, folder),
+    )  # fmt: skip
+    if choice.is_instance:
+        _refuse_arguments(given, name, place)
+    elif foreign_words(found) or not callable(found):
+        raise LoadModuleError(
+            message=f"{name} is {words_for(found)}.", where=place, hint=WANTED
+        )
+    return choice
+
+
 def construct(
     imported: Imported, kwargs: str, code: UserCode, folder: Path
 ) -> Constructed:
-    """Constructs what a spec names.
+    """Constructs the Linen module that a spec names.
 
     Args:
         imported: The imported file.
@@ -56,28 +165,22 @@ def construct(
         LoadModuleError: It is no Linen module, or the constructor raised.
         UsageError: The arguments are not a JSON object.
     """
-    given = parse_object(kwargs)
-    found = find(imported, names_of(imported.module))
-    name = imported.target.name
-    lines = imported.import_lines(name.partition(".")[0])
-    made = Argument(found, name, lines)
-    place = _definition(found, imported)
-    if isinstance(found, nn.Module):
-        _refuse_arguments(given, name, place)
-    else:
-        _refuse_foreign(found, name, place)
-        maker = Maker(imported.module, _loader(code, folder))
-        made = _call(maker, made, given, imported, place)
+    return construct_linen(choose(imported, kwargs, code, folder))
+
+
+def construct_linen(choice: Choice) -> Constructed:
+    """Constructs a Linen module.
+
+    Raises:
+        LoadModuleError: It is none, it is bound, or the constructor raised.
+    """
+    made = choice.make()
     if not isinstance(made.value, nn.Module):
-        raise LoadModuleError(
-            message=f"{name} returned {words_for(made.value)}.",
-            where=place,
-            hint=_LINEN,
-        )
-    _refuse_bound(made.value, name, place)
-    notes = _annotation_notes(type(made.value))
+        raise choice.refused(made.value)
+    _refuse_bound(made.value, choice.name, choice.place)
     imports = "\n".join(dict.fromkeys(made.imports))
-    return Constructed(made.value, f"{imports}\n\nmodule = {made.code}\n", notes)
+    code = f"{imports}\n\nmodule = {made.code}\n"
+    return Constructed(made.value, code, _annotation_notes(type(made.value)))
 
 
 def _annotation_notes(kind: type[nn.Module]) -> tuple[str, ...]:
@@ -102,32 +205,9 @@ def _loader(code: UserCode, folder: Path) -> Callable[[str], Argument]:
     return load
 
 
-def _call(
-    maker: Maker,
-    target: Argument,
-    given: Mapping[str, object],
-    imported: Imported,
-    place: str,
-) -> Argument:
-    try:
-        return maker.call(target, given)
-    except InspectorError:
-        raise
-    except BaseException as error:
-        # A constructor is foreign code and may raise anything, SystemExit included.
-        raise explain.failure(
-            error,
-            imported.roots,
-            doing=f"Constructing {target.code}",
-            where=place,
-            hint="Check the constructor arguments (--kwargs on the command line).",
-        ) from error
-
-
 def _definition(found: object, imported: Imported) -> str:
     """Returns ``file:line`` of a class or function, else the file."""
-    while (inner := getattr(found, "func", None)) is not None:
-        found = inner
+    found = unwrapped(found)
     subject = found if inspect.isclass(found) or inspect.isfunction(found) else None
     try:
         if subject is not None:
@@ -138,22 +218,13 @@ def _definition(found: object, imported: Imported) -> str:
     return imported.target.place
 
 
-def _refuse_arguments(given: Mapping[str, object], name: str, place: str) -> None:
+def _refuse_arguments(given: dict[str, object], name: str, place: str) -> None:
     if given:
         raise LoadModuleError(
             message=f"{name} is an instance already and takes no constructor "
             f"arguments; given: {', '.join(given)}.",
             where=place,
             hint="Leave them out, or name the class.",
-        )
-
-
-def _refuse_foreign(found: object, name: str, place: str) -> None:
-    """Refuses what is known to be no Linen module before it is called."""
-    foreign = isinstance(found, type) and not issubclass(found, nn.Module)
-    if foreign or not callable(found):
-        raise LoadModuleError(
-            message=f"{name} is {words_for(found)}.", where=place, hint=_LINEN
         )
 
 
@@ -165,31 +236,3 @@ def _refuse_bound(module: nn.Module, name: str, place: str) -> None:
             where=place,
             hint="Name the module before it is bound.",
         )
-
-
-def words_for(value: object) -> str:
-    """Returns what a value is, in words: an NNX module, a function, a dict."""
-    is_class = isinstance(value, type)
-    kind = value if isinstance(value, type) else type(value)
-    for base in kind.__mro__:
-        for prefix, name, words in _FRAMEWORKS:
-            if base.__module__.startswith(prefix) and base.__name__ == name:
-                return f"the class of {words}" if is_class else words
-    if is_class:
-        return f"the class {kind.__name__}, which is not derived from flax.linen.Module"
-    if inspect.ismodule(value) or inspect.isroutine(value) or value is None:
-        plain = {True: "a Python module", False: "a function"}
-        return "None" if value is None else plain[inspect.ismodule(value)]
-    article = "an" if kind.__name__[0].lower() in "aeiou" else "a"
-    pytree = " (a pytree)" if isinstance(value, dict | list | tuple) else ""
-    return f"{article} {kind.__name__}{pytree}, not a module"
-
-
-_FRAMEWORKS = (
-    ("flax.nnx", "Module", "an NNX module (flax.nnx.Module), not a Linen one"),
-    ("equinox", "Module", "an Equinox module, not a Linen one"),
-    ("haiku", "Module", "a Haiku module, not a Linen one"),
-    ("torch.nn", "Module", "a PyTorch module, not a Linen one"),
-    ("keras", "Layer", "a Keras layer, not a Linen module"),
-)
-"""(start of the Python module, class, words) of the bases that are told apart."""

@@ -80,7 +80,7 @@ def _walk(
 ) -> Iterator[Found]:
     if isinstance(node, meta.AxisMetadata):
         text = f"{note}; {box_text(node)}" if note else box_text(node)
-        for _, child in _children(node):
+        for _, child in children_of(node):
             yield from _walk(child, path, text, containers)
         return
     if type(node) in _SCALARS:
@@ -89,7 +89,7 @@ def _walk(
     if isinstance(node, jax.Array | np.ndarray | np.generic):
         yield Found(path, Kind.ARRAY, node, note)
         return
-    children = _children(node)
+    children = children_of(node)
     container = _container(node)
     if not children:
         yield _empty(node, path, container, note)
@@ -109,7 +109,7 @@ def _container(node: object) -> Container:
     return Container.LIST if isinstance(node, list) else Container.DICT
 
 
-def _children(node: Any) -> list[tuple[Key, Any]]:
+def children_of(node: Any) -> list[tuple[Key, Any]]:
     """Returns the children of one pytree node; a leaf is its own only child."""
     if isinstance(node, Mapping):
         return [(k if isinstance(k, int) else str(k), v) for k, v in node.items()]
@@ -118,10 +118,10 @@ def _children(node: Any) -> list[tuple[Key, Any]]:
     flat, _ = jax.tree_util.tree_flatten_with_path(
         node, is_leaf=lambda other: other is not node
     )
-    return [(_key(keys[0]) if keys else "", child) for keys, child in flat]
+    return [(key_of(keys[0]) if keys else "", child) for keys, child in flat]
 
 
-def _key(entry: Any) -> Key:
+def key_of(entry: Any) -> Key:
     """Returns a step of a JAX key path as a key: attribute, mapping key or index."""
     for attribute in ("name", "key", "idx"):
         if hasattr(entry, attribute):

@@ -2,7 +2,8 @@
 
 Everything that runs the person's code turns its exceptions into `LoadModuleError`
 here. The original exception stays as the cause, so the full traceback can be shown.
-The known mistakes and their cures are a table; nothing here runs foreign code.
+The known mistakes and their cures are a table, `explain_rules`, and a few that need
+the frames of the traceback, `explain_found`. Nothing here runs foreign code.
 """
 
 from __future__ import annotations
@@ -14,75 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from inspector.errors import InspectorError, LoadModuleError
+from inspector.models.explain_found import found_in_frames
+from inspector.models.explain_rules import RULES
 from inspector.models.user_code import is_library
 
 _LONGEST = 600
-
-_HINTS = {
-    "SyntaxError": "Correct the line and load the module again.",
-    "IndentationError": "Correct the line and load the module again.",
-    "SetAttributeInModuleSetupError": "A field cannot be assigned in setup: give the "
-    "attribute another name.",
-    "SetAttributeFrozenModuleError": "Attributes are assigned in setup only; in a "
-    "compact method use a local name.",
-    "AssignSubModuleError": "Create submodules in setup, or mark the method with "
-    "@nn.compact.",
-    "NameInUseError": "Give one of the two another name=.",
-    "IncorrectPostInitOverrideError": "Call super().__post_init__() in __post_init__, "
-    "and write no __init__.",
-    "ReservedModuleAttributeError": "Rename the field: Flax uses this name itself.",
-    "CallCompactUnboundModuleError": "A module can be called inside init and apply "
-    "only.",
-    "CallSetupUnboundModuleError": "Attributes of setup exist inside init and apply "
-    "only.",
-    "InvalidInstanceModuleError": "Make an instance first: Name() in place of Name.",
-    "MultipleMethodsCompactError": "Mark one method with @nn.compact, move the rest "
-    "of the submodules to setup.",
-    "TracerBoolConversionError": "Shapes are found without values, so Python cannot "
-    "branch on an array: use jnp.where or jax.lax.cond, or give the flag as a static "
-    "argument (--call name=value).",
-    "ConcretizationTypeError": "Shapes are found without values: take this number "
-    "from a shape, a field, or a static argument (--call name=value).",
-    "TracerIntegerConversionError": "Shapes are found without values: take this number "
-    "from a shape, a field, or a static argument (--call name=value).",
-    "TracerArrayConversionError": "Use jax.numpy in place of numpy on arrays inside "
-    "the module.",
-    "UnexpectedTracerError": "Use nn.jit, nn.vmap or nn.scan around submodules in "
-    "place of jax.jit, jax.vmap or jax.lax.scan.",
-    "JaxTransformError": "Use nn.jit, nn.vmap or nn.scan around submodules in place "
-    "of jax.jit, jax.vmap or jax.lax.scan.",
-    "InvalidRngError": "The module draws from an rng stream that was not given: give "
-    "its seed, e.g. 0 (--rng NAME=0).",
-    "RecursionError": "The module calls itself without end.",
-    "MemoryError": "The module allocates more than there is; make arrays inside "
-    "methods, where only their shapes are found.",
-}
-"""Class name of an exception -> what to do."""
-
-_PATTERNS = (
-    (
-        r"mutable default",
-        "Use a tuple in place of a list, or field(default_factory=…).",
-    ),
-    (r"non-default argument", "Put the fields without a default first."),
-    (
-        r"must be passed to the constructor or at call time",
-        "Give the flag as a static argument of the call, e.g. deterministic=true "
-        "(--call), or as a constructor argument.",
-    ),
-    (r"no attribute '__call__'", "Name the method that init runs (--method NAME)."),
-    (
-        r"defined in '\.setup\(\)'",
-        "Attributes of setup exist inside init and apply only.",
-    ),
-    (r"must be initialized in", "Create it in setup, or mark the method @nn.compact."),
-    (
-        r"RESOURCE_EXHAUSTED|Out of memory",
-        "The module allocates more than there is; make arrays inside methods, where "
-        "only their shapes are found.",
-    ),
-)
-"""Pattern in the message of an exception -> what to do."""
 
 
 def failure(
@@ -105,9 +42,31 @@ def failure(
     if isinstance(error, LoadModuleError):
         return error
     place = user_line(error, roots) or where
-    return LoadModuleError(
-        f"{doing} {_happened(error)}", where=place, hint=_hint(error, roots) or hint
-    )
+    words, cure = known(error, roots)
+    happened = _happened(error)
+    if words:
+        happened = f"failed: {words} ({type(error).__name__})."
+    cure = cure or _hint(error, roots) or hint
+    return LoadModuleError(f"{doing} {happened}", where=place, hint=cure)
+
+
+def known(error: BaseException, roots: Sequence[Path]) -> tuple[str, str]:
+    """Returns what happened in our words, and what to do, for a known mistake.
+
+    Args:
+        error: What the code raised.
+        roots: Folders whose files are the person's own.
+
+    Returns:
+        A clause and a hint; the clause is empty where the exception's own text says
+        it best, both when the mistake is none of the known ones.
+    """
+    found = found_in_frames(error, lambda file: is_users(file, roots))
+    if found is not None:
+        return found
+    text = str(error)
+    every = (rule.explained(error, text) for rule in RULES)
+    return next((one for one in every if one is not None), ("", ""))
 
 
 def _happened(error: BaseException) -> str:
@@ -142,13 +101,14 @@ def user_line(error: BaseException, roots: Sequence[Path]) -> str:
     while seen is not None:
         frames = traceback.extract_tb(seen.__traceback__)
         for frame in reversed(frames):
-            if _is_users(frame.filename, roots):
+            if is_users(frame.filename, roots):
                 return f"{frame.filename}:{frame.lineno}"
         seen = seen.__cause__ or seen.__context__
     return ""
 
 
-def _is_users(file: str, roots: Sequence[Path]) -> bool:
+def is_users(file: str, roots: Sequence[Path]) -> bool:
+    """Returns whether a file is one of the person's, and none of a library's."""
     path = Path(file)
     return any(
         path.is_relative_to(root)
@@ -174,12 +134,7 @@ def _hint(error: BaseException, roots: Sequence[Path]) -> str:
             f"The code was written for another version of {package} than {version}: "
             "change the line, or choose the environment it runs in with --python."
         )
-    for base in type(error).__mro__:
-        if hint := _HINTS.get(base.__name__):
-            return hint
-    return next(
-        (hint for pattern, hint in _PATTERNS if re.search(pattern, str(error))), ""
-    )
+    return ""
 
 
 def _missing(error: ModuleNotFoundError, roots: Sequence[Path]) -> str:

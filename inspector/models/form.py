@@ -102,14 +102,10 @@ def parameters(target: Callable[..., object]) -> tuple[Parameter, ...]:
     inner: object = target
     while isinstance(inner, functools.partial):
         inner = inner.func
-    try:
-        signature = inspect.signature(target)
-    except (TypeError, ValueError):
+    signature = signature_of(target)
+    if signature is None:
         return ()
-    try:
-        hints = typing.get_type_hints(inner)
-    except Exception:  # the hints are foreign text: any name in them may be absent
-        hints = {}
+    hints = _hints(inner)
     linen = isinstance(inner, type) and issubclass(inner, nn.Module)
     variadic = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
     factories = _factories(inner)
@@ -125,12 +121,67 @@ def parameters(target: Callable[..., object]) -> tuple[Parameter, ...]:
     )
 
 
+def signature_of(target: Callable[..., object]) -> inspect.Signature | None:
+    """Returns the signature of a class, function or partial; None when nobody knows.
+
+    A metaclass with a ``__call__`` of its own (NNX) hides the constructor from
+    Python, so ``__init__`` is asked there.
+    """
+    if isinstance(target, functools.partial) and _hides_constructor(target.func):
+        inner = signature_of(target.func)
+        return None if inner is None else _bound(inner, target)
+    try:
+        if isinstance(target, type) and _hides_constructor(target):
+            whole = inspect.signature(target.__init__)
+            return whole.replace(parameters=list(whole.parameters.values())[1:])
+        return inspect.signature(target)
+    except (TypeError, ValueError):
+        return None
+
+
+def _hides_constructor(target: object) -> bool:
+    while isinstance(target, functools.partial):
+        target = target.func
+    return isinstance(target, type) and type(target).__call__ is not type.__call__
+
+
+def _bound(
+    signature: inspect.Signature, partial: functools.partial[object]
+) -> inspect.Signature:
+    """Returns the signature of a partial of what has another one."""
+    rest = list(signature.parameters.values())[len(partial.args) :]
+    given = partial.keywords
+    # From the first bound argument on, the rest can be given by keyword alone.
+    keyword, found = False, []
+    for one in rest:
+        keyword = keyword or one.name in given
+        by_place = one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+        kind = inspect.Parameter.KEYWORD_ONLY if keyword and by_place else one.kind
+        default = given.get(one.name, one.default)
+        found.append(one.replace(kind=kind, default=default))
+    return signature.replace(parameters=found)
+
+
+def _hints(inner: object) -> dict[str, object]:
+    """Returns the resolved hints of a constructor or function, by argument."""
+    places = [inner]
+    if isinstance(inner, type) and not dataclasses.is_dataclass(inner):
+        places.append(inner.__init__)
+    hints: dict[str, object] = {}
+    for place in places:
+        try:
+            hints |= typing.get_type_hints(place)
+        except Exception:  # the hints are foreign text: any name may be absent
+            continue
+    return hints
+
+
 def takes_any_name(target: Callable[..., object]) -> bool:
     """Returns whether a callable has ``**kwargs``, or a signature nobody knows."""
-    try:
-        kinds = [p.kind for p in inspect.signature(target).parameters.values()]
-    except (TypeError, ValueError):
+    signature = signature_of(target)
+    if signature is None:
         return True
+    kinds = [parameter.kind for parameter in signature.parameters.values()]
     return inspect.Parameter.VAR_KEYWORD in kinds
 
 
@@ -153,9 +204,9 @@ def _hint_text(annotation: object) -> str:
     return inspect.formatannotation(annotation)
 
 
-def form_fields(target: Callable[..., object]) -> tuple[FormField, ...]:
-    """Returns the form of a class or factory."""
-    return tuple(_field(parameter) for parameter in parameters(target))
+def form_fields(parameters: tuple[Parameter, ...]) -> tuple[FormField, ...]:
+    """Returns the form of the arguments that a person gives."""
+    return tuple(_field(parameter) for parameter in parameters)
 
 
 def _field(parameter: Parameter) -> FormField:

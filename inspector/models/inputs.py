@@ -1,82 +1,78 @@
-"""Inputs of ``init`` from text: ``float32[8,28,28,1]``, ``x=…``, files of arrays.
+"""Inputs from text: ``float32[8,28,28,1]:normal(0)``, ``x=…``, files, nested ones.
 
-A shape stays abstract. Where a value is needed after all (initialisers that look at
-their input), it is ones, and ``jax.random.key(0)`` for a random key; `Input.code`
-says so to the person.
+The forms of one input, of ``init`` and of every call:
+
+- ``float32[8,28,28,1]``: ones of that shape and dtype; ``f32`` will do.
+- ``float32[8,28,28,1]:GENERATOR`` with ``ones``, ``zeros``, ``normal(SEED)``,
+  ``uniform(SEED)``, ``integers(LOW, HIGH, SEED)`` or ``arange``.
+- ``key<fry>[]`` and ``key<fry>[]:seed(3)``: random keys.
+- ``x.npy``, ``x.npz``, ``x.npz:NAME``: an array of a file.
+- ``float32[1,224,224,3]:cat.png`` or ``cat.png``: a picture.
+- ``0.5``, ``3``, ``true``, ``null``: a number, a truth value, None.
+- ``{"a": float32[3], "b": (int32[2], x.npy)}``, ``[…]``, ``(…)``: nested.
+- ``name=`` before any of these: passed by keyword.
+
+On the thread of the model process that runs the person's code.
 """
 
 from __future__ import annotations
 
-import os
+import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from zipfile import BadZipFile
+from typing import Any
 
 import jax
-import jax.numpy as jnp
-import numpy as np
 
-from inspector.errors import LoadModuleError, UsageError
-from inspector.models.spec import did_you_mean
-from inspector.variables import dtypes
+from inspector.errors import UsageError
+from inspector.models.input_files import EXAMPLE
+from inspector.models.input_leaf import Place, concrete, parse_leaf
+from inspector.models.names import Argument
 
-EXAMPLE = "E.g. float32[8,28,28,1], int32[], x=float32[1,3], x.npy or inputs.npz:x."
-"""Hint of every error about the text of an input."""
+__all__ = [
+    "Input",
+    "abstract_leaves",
+    "concrete",
+    "made",
+    "parse_input",
+    "texts_of",
+    "with_leaves",
+]
 
-_SHAPE = re.compile(r"([A-Za-z_]\w*|key<\w+>)\[([^\[\]]*)\]")
 _NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
-
-
-def _short(name: str) -> str:
-    """Returns a dtype as JAX prints it in a jaxpr, e.g. ``f32`` or ``f8_e4m3fn``."""
-    for long, short in (
-        ("bfloat", "bf"),
-        ("float", "f"),
-        ("uint", "u"),
-        ("int", "i"),
-        ("complex", "c"),
-    ):
-        if name.startswith(long):
-            return short + name.removeprefix(long)
-    return name
-
-
-# Its constructor has no annotations.
-_struct: Callable[..., jax.ShapeDtypeStruct] = jax.ShapeDtypeStruct
-_SHORT = {_short(name): name for name in dtypes.NAMES}
+_CLOSING = {"{": "}", "[": "]", "(": ")"}
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One input of ``init``.
+    """One input of a call.
 
     Attributes:
         keyword: Name it is passed by; empty for a positional one.
-        value: ShapeDtypeStruct of a shape, or the array of a file.
+        value: A pytree whose leaves are ``ShapeDtypeStruct`` (ones), arrays, and
+            Python numbers.
         code: Expression that makes it in a Python program.
         text: The part after the keyword, as the person wrote it.
+        imports: Lines that the code needs.
     """
 
     keyword: str
-    value: jax.ShapeDtypeStruct | np.ndarray
+    value: Any
     code: str
     text: str
-
-    @property
-    def imports(self) -> tuple[str, ...]:
-        """Lines that the code needs."""
-        name = "numpy as np" if isinstance(self.value, np.ndarray) else "jax"
-        return (f"import {name}",)
+    imports: tuple[str, ...] = ()
 
 
-def parse_input(text: str, cwd: Path) -> Input:
+def parse_input(text: str, cwd: Path, images: Mapping[str, str] | None = None) -> Input:
     """Parses one input.
 
     Args:
         text: What the person wrote.
         cwd: Folder for relative paths.
+        images: ``.npy`` file that the reader made, by text of the input (or of the
+            leaf); None for ``init``, where a picture with a shape is that shape.
 
     Raises:
         UsageError: The text is none of the forms.
@@ -86,110 +82,131 @@ def parse_input(text: str, cwd: Path) -> Input:
     named = _NAMED.fullmatch(rest)
     if named and not (cwd / rest).exists():
         keyword, rest = named[1], named[2].strip()
-    if match := _SHAPE.fullmatch(rest):
-        shape, name = _shape(match[2], text), _dtype(match[1], text)
-        return _abstract(keyword, shape, name, rest)
-    return _from_file(keyword, rest, cwd)
+    found = _value(rest, Place(text, cwd, images, (text, text.strip(), rest)))
+    return Input(keyword, found.value, found.code, rest, found.imports)
 
 
-def _shape(text: str, whole: str) -> tuple[int, ...]:
-    parts = [part.strip() for part in text.split(",")] if text.strip() else []
-    if parts and not parts[-1]:
-        parts.pop()
-    if not all(part.isascii() and part.isdigit() for part in parts):
+def _value(text: str, place: Place) -> Argument:
+    if text[:1] not in _CLOSING:
+        return parse_leaf(text, place)
+    if len(text) == 1 or text[-1] != _CLOSING[text[0]]:
+        raise _unbalanced(place)
+    # Inside, only a leaf's own text tells one picture from another.
+    inside = replace(place, names=())
+    items = _split(text[1:-1], ",", place)
+    trailing = len(items) > 1 and not items[-1]
+    if not items[-1]:
+        items.pop()
+    if text[0] == "{":
+        return _dict(items, inside)
+    values = [_value(item, inside) for item in items]
+    imports = tuple(line for one in values for line in one.imports)
+    codes = ", ".join(one.code for one in values)
+    if text[0] == "[":
+        return Argument([one.value for one in values], f"[{codes}]", imports)
+    if len(values) == 1 and not trailing:
+        return values[0]
+    code = f"({codes},)" if len(values) == 1 else f"({codes})"
+    return Argument(tuple(one.value for one in values), code, imports)
+
+
+def _dict(items: list[str], place: Place) -> Argument:
+    values: dict[str | int, Argument] = {}
+    for item in items:
+        key, *rest = _split(item, ":", place)
+        if not rest:
+            raise UsageError(
+                message=f"“{item}” in the input “{place.whole}” has no key.",
+                where=place.whole,
+                hint='Write {"name": float32[3], …}.',
+            )
+        # The rest may have a generator behind a colon of its own.
+        after = item[item.index(":", len(key)) + 1 :].strip()
+        values[_key(key, place)] = _value(after, place)
+    if len({type(key) for key in values}) > 1:
         raise UsageError(
-            message=f"“{text}” in the input “{whole}” is not a shape: expected whole "
-            "numbers with commas between.",
-            where=whole,
-            hint=EXAMPLE,
+            message=f"The input “{place.whole}” has a dict with texts and numbers as "
+            "keys, which JAX cannot put in order.",
+            where=place.whole,
         )
-    return tuple(int(part) for part in parts)
+    codes = ", ".join(f"{key!r}: {one.code}" for key, one in values.items())
+    imports = tuple(line for one in values.values() for line in one.imports)
+    made = {key: one.value for key, one in values.items()}
+    return Argument(made, "{" + codes + "}", imports)
 
 
-def _dtype(name: str, whole: str) -> str:
-    full = _SHORT.get(name, name)
-    if full in dtypes.NAMES or full in dtypes.KEY_IMPLEMENTATIONS:
-        return full
-    names = (*dtypes.NAMES, *dtypes.KEY_IMPLEMENTATIONS)
-    raise UsageError(
-        message=f"“{name}” in the input “{whole}” is not a dtype.",
-        where=whole,
-        hint=did_you_mean(name, names) or EXAMPLE,
-    )
-
-
-def _abstract(keyword: str, shape: tuple[int, ...], name: str, text: str) -> Input:
-    if dtypes.is_key(name):
-        implementation = dtypes.KEY_IMPLEMENTATIONS[name][0]
-        key = jax.eval_shape(lambda: jax.random.key(0, impl=implementation))
-        code = f'jax.random.key(0, impl="{implementation}")'
-        if shape:
-            code = f"jax.random.split({code}, {shape})"
-        return Input(keyword, _struct(shape, key.dtype), code, text)
-    # What jnp.ones gives: 64 bits become 32 unless JAX has them enabled.
-    dtype = jax.dtypes.canonicalize_dtype(dtypes.to_numpy(name))
-    code = f'jax.numpy.ones({shape}, "{dtype.name}")'
-    return Input(keyword, _struct(shape, dtype), code, text)
-
-
-def concrete(struct: jax.ShapeDtypeStruct) -> jax.Array:
-    """Returns the array that `Input.code` makes of a shape."""
-    if jnp.issubdtype(struct.dtype, jax.dtypes.prng_key):
-        implementation = dtypes.KEY_IMPLEMENTATIONS[str(struct.dtype)][0]
-        key = jax.random.key(0, impl=implementation)
-        return jax.random.split(key, struct.shape) if struct.shape else key
-    return jnp.ones(struct.shape, struct.dtype)
-
-
-def _from_file(keyword: str, text: str, cwd: Path) -> Input:
-    place, colon, member = text.rpartition(":")
-    if text.endswith((".npy", ".npz")) or not colon:
-        place, member = text, ""
-    if not place.endswith((".npy", ".npz")):
-        raise UsageError(
-            message=f"“{text}” is neither a shape nor a .npy or .npz file.",
-            where=text,
-            hint=f"A shape has brackets. {EXAMPLE}",
-        )
-    path = cwd / os.path.expanduser(place)  # noqa: PTH111 - lets ~nobody be
-    if not path.is_file():
-        raise LoadModuleError(
-            message="There is no such file.", where=str(path), hint=EXAMPLE
-        )
+def _key(text: str, place: Place) -> str | int:
+    if re.fullmatch(r"\d+", text):
+        return int(text)
+    if text.isidentifier():
+        return text
     try:
-        # NumPy leaves the file of a broken archive open, so it is opened here.
-        # Pickled objects are code; they are not read.
-        with path.open("rb") as stream:
-            loaded = np.load(stream, allow_pickle=False)
-            if isinstance(loaded, np.ndarray):
-                return _array(keyword, loaded, f"np.load({str(path)!r})", text)
-            name = _member(loaded.files, member, path)
-            code = f"np.load({str(path)!r})[{name!r}]"
-            return _array(keyword, loaded[name], code, text)
-    except (OSError, ValueError, EOFError, BadZipFile) as error:
-        raise LoadModuleError(
-            message=f"NumPy cannot read it: {error}", where=str(path), hint=EXAMPLE
-        ) from error
-
-
-def _member(names: list[str], member: str, path: Path) -> str:
-    if member in names:
-        return member
-    if not member and len(names) == 1:
-        return names[0]
-    listed = ", ".join(names[:12]) or "nothing"
-    raise LoadModuleError(
-        f"There is no “{member}” in it." if member else "Which of its arrays?",
-        where=str(path),
-        hint=did_you_mean(member, names)
-        or f"Write {path.name}:NAME. It holds {listed}.",
+        key = json.loads(text)
+    except json.JSONDecodeError:
+        key = None
+    if isinstance(key, str):
+        return key
+    raise UsageError(
+        message=f"“{text}” in the input “{place.whole}” is not a key.",
+        where=place.whole,
+        hint='Keys are texts in quotes, names, or whole numbers: {"name": float32[3]}.',
     )
 
 
-def _array(keyword: str, array: np.ndarray, code: str, text: str) -> Input:
-    if dtypes.name_of(array.dtype) not in dtypes.NAMES:
-        raise LoadModuleError(
-            message=f"Its dtype {array.dtype} is not one that JAX computes with.",
-            where=text,
-        )
-    return Input(keyword, array, code, text)
+def _split(text: str, mark: str, place: Place) -> list[str]:
+    """Splits at a mark that stands outside of every bracket and quote."""
+    parts: list[str] = []
+    depth: list[str] = []
+    start = 0
+    quoted = escaped = False
+    for index, character in enumerate(text):
+        if quoted:
+            quoted = escaped or character != '"'
+            escaped = character == "\\" and not escaped
+        elif character == '"':
+            quoted = True
+        elif character in _CLOSING:
+            depth.append(_CLOSING[character])
+        elif character in _CLOSING.values():
+            if not depth or depth.pop() != character:
+                raise _unbalanced(place)
+        elif character == mark and not depth:
+            parts.append(text[start:index].strip())
+            start = index + 1
+    if depth or quoted:
+        raise _unbalanced(place)
+    return [*parts, text[start:].strip()]
+
+
+def _unbalanced(place: Place) -> UsageError:
+    return UsageError(
+        message=f"The brackets or quotes of the input “{place.whole}” do not match.",
+        where=place.whole,
+        hint=f'Nested inputs: {{"a": float32[3], "b": (int32[2], x.npy)}}. {EXAMPLE}',
+    )
+
+
+def abstract_leaves(values: Any) -> tuple[jax.ShapeDtypeStruct, ...]:
+    """Returns the shapes among the leaves of values, in the order of the pytree."""
+    leaves = jax.tree.leaves(values)
+    return tuple(leaf for leaf in leaves if isinstance(leaf, jax.ShapeDtypeStruct))
+
+
+def with_leaves(values: Any, arrays: Iterable[Any]) -> Any:
+    """Returns values with arrays in place of the shapes, in the same order."""
+    rest = iter(arrays)
+    return jax.tree.map(
+        lambda leaf: next(rest) if isinstance(leaf, jax.ShapeDtypeStruct) else leaf,
+        values,
+    )
+
+
+def made(values: Any) -> Any:
+    """Returns values with ones, or keys of seed 0, in place of the shapes."""
+    return with_leaves(values, [concrete(leaf) for leaf in abstract_leaves(values)])
+
+
+def texts_of(inputs: Sequence[Input]) -> str:
+    """Returns inputs as the person gave them, for messages."""
+    texts = [f"{one.keyword}={one.text}" if one.keyword else one.text for one in inputs]
+    return ", ".join(texts) or "none"

@@ -20,6 +20,7 @@ from jax.extend import core as jax_core
 from inspector.models import compat, explain
 from inspector.models.call import InitCall
 from inspector.models.describe import Described, describe
+from inspector.models.inputs import abstract_leaves, with_leaves
 from inspector.models.traced import Traced
 from inspector.variables.leaf import Kind
 from inspector.variables.path import TreePath, join
@@ -75,7 +76,7 @@ def _try(
     try:
         jaxpr = _make_jaxpr(module, call, given, watch, found)
     except flax_errors.InvalidRngError as error:
-        name = _missed_stream(error)
+        name = missed_stream(error)
         if name and name not in given and len(given) < _MOST_STREAMS:
             return [name], None
         raise _failed(module, call, error, roots) from error
@@ -101,12 +102,8 @@ def _make_jaxpr(
 
     def init(keys: list[Any], inputs: list[Any]) -> list[Any]:
         rngs = dict(zip(given, keys, strict=True))
-        rest = iter(inputs)
         # Arrays of files go in as NumPy arrays, exactly as in the code we show.
-        values = [
-            next(rest) if isinstance(one.value, jax.ShapeDtypeStruct) else one.value
-            for one in call.inputs
-        ]
+        values = with_leaves([one.value for one in call.inputs], inputs)
         count = len(call.positional)
         names = [one.keyword for one in call.named]
         named = dict(zip(names, values[count:], strict=True))
@@ -121,9 +118,8 @@ def _make_jaxpr(
 
 
 def _abstract(call: InitCall) -> tuple[jax.ShapeDtypeStruct, ...]:
-    """Returns the inputs that are shapes; arrays of files are constants."""
-    values = (one.value for one in call.inputs)
-    return tuple(v for v in values if isinstance(v, jax.ShapeDtypeStruct))
+    """Returns the inputs that are shapes; arrays with numbers are constants."""
+    return abstract_leaves([one.value for one in call.inputs])
 
 
 def _finished(
@@ -155,7 +151,7 @@ def _finished(
     return Traced(whole, jaxpr, streams, dict(seeds), lost, unused)
 
 
-def _missed_stream(error: flax_errors.InvalidRngError) -> str:
+def missed_stream(error: flax_errors.InvalidRngError) -> str:
     """Returns the stream that the error says is needed."""
     _, _, rest = str(error).partition('needs PRNG for "')
     return rest.partition('"')[0]

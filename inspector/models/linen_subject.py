@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from flax import linen as nn
 
 from inspector.engine.messages.module import ModuleSpec
-from inspector.errors import LoadModuleError
 from inspector.models.call import InitCall
 from inspector.models.importing import Imported
 from inspector.models.linen import unused_note
-from inspector.models.spec import did_you_mean
+from inspector.models.methods import function_of, methods_of
 from inspector.models.subject import Around, Forward, ResolvedCall, SiteCall, Values
 from inspector.models.traced import Traced
 from inspector.variables.leaf import Kind
@@ -38,9 +36,7 @@ class LinenSubject:
     @property
     def code(self) -> str:
         """Python lines that construct ``module`` and make ``variables``."""
-        imports = ["import jax"]
-        imports += [line for one in self.init.inputs for line in one.imports]
-        head = "\n".join(dict.fromkeys(imports))
+        head = "\n".join(self.init.imports)
         init = self.init.code(self.traced.seeds)
         return f"{head}\n{self.construct_code}{init}"
 
@@ -178,42 +174,3 @@ def _as_sequence(root: Any, path: TreePath, container: str) -> Any:
     if isinstance(inner, dict):
         node[path[-1]] = make(inner[key] for key in sorted(inner))
     return root
-
-
-def methods_of(kind: type[nn.Module]) -> tuple[str, ...]:
-    """Returns the methods of a class that can be called, ``__call__`` first.
-
-    Fields with a callable default (``act``, ``kernel_init``) look like methods and
-    are none; nor are ``setup``, static methods, properties and what Flax brings.
-    """
-    own = {field.name for field in fields(kind)} | {"setup"}
-    names = []
-    for name in dir(kind):
-        found = inspect.getattr_static(kind, name)
-        if name in own or hasattr(nn.Module, name) or not inspect.isfunction(found):
-            continue
-        if name.startswith("_") and name != "__call__":
-            continue
-        names.append(name)
-    return tuple(sorted(names, key=lambda name: name != "__call__"))
-
-
-def function_of(module: nn.Module, method: str) -> Callable[..., Any]:
-    """Returns a method of a module's class.
-
-    Raises:
-        LoadModuleError: There is no such method; says which there are.
-    """
-    kind = type(module)
-    name = method or "__call__"
-    function = getattr(kind, name, None)
-    if callable(function):
-        found: Callable[..., Any] = function
-        return found
-    names = methods_of(kind)
-    raise LoadModuleError(
-        message=f"{kind.__name__} has no method “{name}”.",
-        where=kind.__name__,
-        hint=did_you_mean(name, names)
-        or f"Name the method (--method NAME). It has {', '.join(names) or 'none'}.",
-    )

@@ -7,21 +7,32 @@ from __future__ import annotations
 
 import functools
 import inspect
-import typing
 from collections.abc import Callable
 from types import ModuleType
 
-from flax import linen as nn
+import jax
+import numpy as np
 
 from inspector.engine.messages.module import ModuleOffer
-from inspector.models.form import form_fields
+from inspector.models.families import (
+    PYTREE,
+    family_of,
+    is_instance,
+    is_transformed,
+    is_tree_class,
+    returned_class,
+    unwrapped,
+)
+from inspector.models.filled import asked
+from inspector.models.form import form_fields, parameters
 
 
 def offers_of(module: ModuleType) -> tuple[ModuleOffer, ...]:
-    """Returns the Linen modules of a file, those it imported left out.
+    """Returns the modules and trees of a file, those it imported left out.
 
     A ``functools.partial`` of a module class counts as a factory: that is how many
-    files name their variants (``ResNet18 = partial(ResNet, …)``).
+    files name their variants (``ResNet18 = partial(ResNet, …)``). So does a function
+    that says it returns a module; other functions can be named, and are not listed.
     """
     found = (
         _offer(name, value, module)
@@ -38,54 +49,64 @@ def names_of(module: ModuleType) -> tuple[str, ...]:
 
 def _offer(name: str, value: object, module: ModuleType) -> ModuleOffer | None:
     own = getattr(value, "__module__", "") == module.__name__
-    if isinstance(value, nn.Module):
-        return ModuleOffer(name, "instance", (), call_text(type(value)), _doc(value))
+    if isinstance(value, type):
+        if not own or not is_tree_class(value) or not _is_model(value):
+            return None
+        fields = form_fields(asked(value, parameters(value)))
+        return ModuleOffer(name, "class", fields, call_text(value), _doc(value))
     if isinstance(value, functools.partial):
-        return _factory(name, value, _class_of(value), _doc(_class_of(value)))
-    if not own:
-        return None
-    if isinstance(value, type) and issubclass(value, nn.Module):
-        return ModuleOffer(
-            name, "class", form_fields(value), call_text(value), _doc(value)
-        )
+        made = unwrapped(value)
+        return _factory(name, value, made if is_tree_class(made) else None)
     if inspect.isfunction(value):
-        return _factory(name, value, _returned(value), _doc(value))
+        return _factory(name, value, returned_class(value)) if own else None
+    if _is_offered_instance(value):
+        return ModuleOffer(name, "instance", (), _call_of(value), _doc(value))
     return None
+
+
+def _is_model(kind: type) -> bool:
+    """Returns whether a tree class is one to run, and not a state or configuration."""
+    if family_of(kind):
+        return True
+    return any("__call__" in vars(base) for base in kind.__mro__)
+
+
+def _is_offered_instance(value: object) -> bool:
+    family = family_of(value)
+    if family != PYTREE:
+        return bool(family) and is_instance(value)
+    # Plain lists and dicts of numbers are no models; trees of arrays may be.
+    return any(
+        isinstance(leaf, jax.Array | np.ndarray)
+        for leaf in jax.tree_util.tree_leaves(value)
+    )
+
+
+def _call_of(value: object) -> str:
+    if is_transformed(value):
+        return _signature_text(value.apply)  # type: ignore[attr-defined]  # looked
+    return call_text(type(value))
 
 
 def _factory(
-    name: str, value: Callable[..., object], made: type | None, doc: str
+    name: str, value: Callable[..., object], made: object
 ) -> ModuleOffer | None:
-    if made is None:
+    if not isinstance(made, type):
         return None
-    return ModuleOffer(name, "factory", form_fields(value), call_text(made), doc)
-
-
-def _class_of(value: functools.partial[object]) -> type[nn.Module] | None:
-    inner: object = value.func
-    while isinstance(inner, functools.partial):
-        inner = inner.func
-    if isinstance(inner, type) and issubclass(inner, nn.Module):
-        return inner
-    return None
-
-
-def _returned(function: Callable[..., object]) -> type[nn.Module] | None:
-    """Returns the module class that a function says it returns."""
-    try:
-        hint = typing.get_type_hints(function).get("return")
-    except Exception:  # the hints are foreign text: any name in them may be absent
-        return None
-    if isinstance(hint, type) and issubclass(hint, nn.Module):
-        return hint
-    return None
+    doc = _doc(value if inspect.isfunction(value) else made)
+    fields = form_fields(asked(value, parameters(value)))
+    return ModuleOffer(name, "factory", fields, call_text(made), doc)
 
 
 def call_text(kind: type, method: str = "__call__") -> str:
     """Returns the parameters of a method as written, e.g. ``"(x, train: bool)"``."""
-    function = getattr(kind, method, None)
-    if function is None:
+    # A class without the method has that of its metaclass, which makes instances.
+    if not any(method in vars(base) for base in kind.__mro__):
         return ""
+    return _signature_text(getattr(kind, method))
+
+
+def _signature_text(function: Callable[..., object]) -> str:
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

@@ -65,9 +65,26 @@ class RawFile:
     When the body raises, the sibling is removed and what was there before stays.
     """
 
-    def __init__(self, file: Path, places: Sequence[Place]) -> None:
-        """Takes the final path and the layout; opens nothing yet."""
+    def __init__(
+        self,
+        file: Path,
+        places: Sequence[Place],
+        what: str = "The initial values",
+        *,
+        durable: bool = True,
+    ) -> None:
+        """Takes the final path and the layout; opens nothing yet.
+
+        Args:
+            file: Final path.
+            places: The layout.
+            what: What is written, for messages; plural.
+            durable: Whether it has to outlive a crash of the machine; scratch that
+                can be made again has not, and writing it takes no waiting.
+        """
         self._file = file
+        self._what = what
+        self._durable = durable
         self._size = max((place.stop for place in places), default=0)
         self._left = {place.path for place in places}
 
@@ -80,7 +97,7 @@ class RawFile:
             self._stream.truncate(self._size)
         except OSError as error:
             raise LoadModuleError(
-                message=f"The initial values cannot be written: {error.strerror}.",
+                message=f"{self._what} cannot be written: {error.strerror}.",
                 where=str(self._file),
             ) from error
         return self
@@ -107,7 +124,7 @@ class RawFile:
             self._stream.write(flat.data)
         except OSError as error:
             raise LoadModuleError(
-                message=f"The initial values cannot be written: {error.strerror}.",
+                message=f"{self._what} cannot be written: {error.strerror}.",
                 where=str(self._file),
             ) from error
         self._left.discard(place.path)
@@ -132,13 +149,15 @@ class RawFile:
     def _finish(self) -> None:
         try:
             self._stream.flush()
-            os.fsync(self._stream.fileno())
+            if self._durable:
+                os.fsync(self._stream.fileno())
             self._stream.close()
             self._temporary.replace(self._file)
-            _sync_folder(self._file.parent)
+            if self._durable:
+                _sync_folder(self._file.parent)
         except OSError as error:
             raise LoadModuleError(
-                message=f"The initial values cannot be written: {error.strerror}.",
+                message=f"{self._what} cannot be written: {error.strerror}.",
                 where=str(self._file),
             ) from error
 

@@ -23,12 +23,14 @@ from inspector.variables.edit import (
     Pair,
     Rename,
     SetNumbers,
+    TakeValues,
     Transfer,
 )
 from inspector.variables.leaf import EMPTY_KINDS, Kind, Leaf
 from inspector.variables.nearest import did_you_mean
 from inspector.variables.patching import patch
 from inspector.variables.path import Key, TreePath, join
+from inspector.variables.taking import take_values
 from inspector.variables.tree import (
     Branch,
     Container,
@@ -62,6 +64,8 @@ def apply_edit(tree: Branch, edit: Edit) -> Branch:
         return _cast(tree, edit)
     if isinstance(edit, FillLeaves):
         return _fill(tree, edit)
+    if isinstance(edit, TakeValues):
+        return take_values(tree, edit)
     return _set_numbers(tree, edit)
 
 

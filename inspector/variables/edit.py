@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from inspector.variables import dtypes
+from inspector.variables.leaf import Leaf
 from inspector.variables.path import TreePath, common_prefix, join
 from inspector.variables.value import Literal
 
@@ -141,11 +142,25 @@ class SetNumbers:
     dtype: str
 
 
-Edit = Transfer | Rename | Delete | CastLeaves | FillLeaves | SetNumbers
+@dataclass(frozen=True, slots=True)
+class TakeValues:
+    """Leaves take the values that a run gave them; new ones are added.
+
+    Attributes:
+        values: (path, leaf): what the leaf is, its value `Kept` or `Literal`. Where
+            the target has a leaf it must be of the same kind, shape and dtype.
+        text: Verb phrase for the history, e.g. ``"Take 4 updates of run 3"``.
+    """
+
+    values: tuple[tuple[TreePath, Leaf], ...]
+    text: str
+
+
+Edit = Transfer | Rename | Delete | CastLeaves | FillLeaves | SetNumbers | TakeValues
 """Every kind of edit."""
 
 KINDS: tuple[type[Edit], ...] = (
-    Transfer, Rename, Delete, CastLeaves, FillLeaves, SetNumbers,
+    Transfer, Rename, Delete, CastLeaves, FillLeaves, SetNumbers, TakeValues,
 )  # fmt: skip
 """The classes of `Edit`, for codecs and tests."""
 
@@ -156,6 +171,8 @@ def touched(edit: Edit) -> tuple[TreePath, ...]:
         return tuple(pair.target for pair in edit.pairs)
     if isinstance(edit, Rename | SetNumbers):
         return (edit.path,)
+    if isinstance(edit, TakeValues):
+        return tuple(path for path, _ in edit.values)
     return edit.paths
 
 
@@ -169,6 +186,8 @@ def describe(edit: Edit) -> str:
         return f"Delete {_objects(edit.paths, 'node')}"
     if isinstance(edit, CastLeaves):
         return f"Cast {_objects(edit.paths, 'leaf')} to {edit.dtype}"
+    if isinstance(edit, TakeValues):
+        return edit.text
     if isinstance(edit, FillLeaves):
         return f"Fill {_objects(edit.paths, 'leaf')} with {_number(edit.number)}"
     return _describe_numbers(edit)

@@ -19,9 +19,12 @@ from inspector.variables.edit import (
     Pair,
     Rename,
     SetNumbers,
+    TakeValues,
     Transfer,
 )
+from inspector.variables.leaf import Leaf
 from inspector.variables.path import TreePath
+from inspector.variables.plain import leaf_from_json, leaf_to_json
 from inspector.variables.scalar_json import (
     bytes_from_json,
     bytes_to_json,
@@ -30,7 +33,7 @@ from inspector.variables.scalar_json import (
     scalar_to_json,
 )
 from inspector.variables.strict import JsonObject, as_path, fault
-from inspector.variables.value import Literal
+from inspector.variables.value import Kept, Literal
 
 Json = dict[str, object]
 
@@ -188,6 +191,25 @@ def _read_numbers(fields: JsonObject) -> SetNumbers:
     )
 
 
+def _write_take(edit: TakeValues) -> Json:
+    values = [{"path": list(path), **leaf_to_json(leaf)} for path, leaf in edit.values]
+    return {"values": values, "text": edit.text}
+
+
+def _read_take(fields: JsonObject) -> TakeValues:
+    values: list[tuple[TreePath, Leaf]] = []
+    for item, place in fields.items("values"):
+        if not isinstance(item, dict):
+            raise fault(place, "an object", item)
+        path = JsonObject(item, place).path("path")
+        rest = {key: value for key, value in item.items() if key != "path"}
+        leaf = leaf_from_json(rest, place)
+        if not isinstance(leaf.value, Kept | Literal):
+            raise fault(f"{place}.value", "a kept value or a literal", item)
+        values.append((path, leaf))
+    return TakeValues(tuple(values), fields.text("text"))
+
+
 _NAMES: dict[type[Edit], str] = {
     Transfer: "transfer",
     Rename: "rename",
@@ -195,6 +217,7 @@ _NAMES: dict[type[Edit], str] = {
     CastLeaves: "cast",
     FillLeaves: "fill",
     SetNumbers: "set",
+    TakeValues: "take",
 }
 
 _E = TypeVar("_E", bound=Edit)
@@ -218,4 +241,5 @@ _FORMS: dict[str, _Form] = {
     "cast": _form(CastLeaves, _write_cast, _read_cast),
     "fill": _form(FillLeaves, _write_fill, _read_fill),
     "set": _form(SetNumbers, _write_numbers, _read_numbers),
+    "take": _form(TakeValues, _write_take, _read_take),
 }

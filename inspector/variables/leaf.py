@@ -15,6 +15,7 @@ from inspector.variables.value import (
     Cast,
     Filled,
     Initial,
+    Kept,
     Patched,
     Unset,
     Value,
@@ -141,7 +142,10 @@ def origin_of(value: Value) -> Origin:
     if isinstance(value, Cast):
         inner = origin_of(value.of)
         return Origin.CONVERTED if inner is Origin.EXACT else inner
-    if isinstance(innermost(value), Initial):
+    inner = innermost(value)
+    if isinstance(inner, Kept):
+        return Origin.RUN
+    if isinstance(inner, Initial):
         return Origin.INITIAL
     if isinstance(value, Unset):
         return Origin.UNSET

@@ -7,6 +7,7 @@ included. No file is read or written here.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from inspector.variables.leaf import Kind, Leaf
@@ -25,6 +26,7 @@ from inspector.variables.value import (
     Cast,
     Filled,
     Initial,
+    Kept,
     Literal,
     Patched,
     Raw,
@@ -32,6 +34,8 @@ from inspector.variables.value import (
     Unset,
     Value,
 )
+
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,13 @@ def _inner_to_json(value: Value) -> dict[str, object]:
             "shape": list(value.shape),
             "dtype": value.dtype,
         }
+    if isinstance(value, Kept):
+        return {
+            "form": "kept",
+            "digest": value.digest,
+            "shape": list(value.shape),
+            "dtype": value.dtype,
+        }
     if isinstance(value, Initial):
         return {"form": "initial", "path": list(value.path)}
     if isinstance(value, Filled):
@@ -162,6 +173,8 @@ def _inner_from_json(fields: JsonObject) -> Value:
             fields.extents("shape"),
             fields.text("dtype"),
         )
+    if form == "kept":
+        return Kept(_digest(fields), fields.extents("shape"), fields.text("dtype"))
     if form == "initial":
         return Initial(fields.path("path"))
     if form == "filled":
@@ -171,6 +184,14 @@ def _inner_from_json(fields: JsonObject) -> Value:
     if form == "unset":
         return UNSET
     raise fault(fields.at("form"), "a form of value", form)
+
+
+def _digest(fields: JsonObject) -> str:
+    """Returns a digest, which names a file: nothing but hex digits may pass."""
+    digest = fields.text("digest")
+    if not _DIGEST.fullmatch(digest):
+        raise fault(fields.at("digest"), "64 hex digits", digest)
+    return digest
 
 
 def _step_from_json(step: JsonObject, value: Value) -> Value:
@@ -187,7 +208,7 @@ def _step_from_json(step: JsonObject, value: Value) -> Value:
     raise fault(step.at("step"), "“cast” or “patch”", name)
 
 
-_TEXT_FIELDS = ("sharding", "error", "note")
+_TEXT_FIELDS = ("sharding", "error", "note", "variable")
 
 
 def leaf_to_json(leaf: Leaf) -> dict[str, object]:

@@ -47,6 +47,24 @@ class Raw:
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """An array that a run made and the document keeps, named by what it holds.
+
+    The bytes lie in the session's folder of kept values, and beside a saved recipe;
+    little-endian, C order.
+
+    Attributes:
+        digest: SHA-256 of the bytes in hex.
+        shape: Shape of the array; of random keys with the axis of the words.
+        dtype: Name of its dtype; ``uint32`` for random keys.
+    """
+
+    digest: str
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
 class Initial:
     """The module's own initial value; made by the model engine on demand.
 
@@ -122,11 +140,11 @@ UNSET = Unset()
 """The one instance that is needed."""
 
 
-Value = Stored | Raw | Initial | Filled | Cast | Patched | Literal | Unset
+Value = Stored | Raw | Kept | Initial | Filled | Cast | Patched | Literal | Unset
 """Every form a value can take."""
 
 FORMS: tuple[type, ...] = (
-    Stored, Raw, Initial, Filled, Cast, Patched, Literal, Unset,
+    Stored, Raw, Kept, Initial, Filled, Cast, Patched, Literal, Unset,
 )  # fmt: skip
 """The classes of `Value`, for the codec."""
 

@@ -221,7 +221,7 @@ def _statistics(store: ContentStore, body: viewing.ReadStatistics) -> object:
     found = builder.result()
     edges: tuple[float, float] | tuple[()] = ()
     counts: tuple[int, ...] = ()
-    if found.min is not None and found.max is not None:
+    if body.bins and found.min is not None and found.max is not None:
         finite = np.asarray(array).astype(np.float64).reshape(-1)
         finite = finite[np.isfinite(finite)]
         edges = (float(found.min), float(found.max))

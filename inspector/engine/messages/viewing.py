@@ -53,6 +53,7 @@ class Row:
         error: Why a leaf cannot be read.
         errors: Unreadable leaves at or below it.
         matches: Whether the row itself matches the query.
+        variable: NNX Variable type of a leaf, e.g. ``"Param"``; else empty.
     """
 
     key: Key
@@ -71,6 +72,7 @@ class Row:
     error: str = ""
     errors: int = 0
     matches: bool = False
+    variable: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Public modules, loaded, listed and run by the program: ``make zoo``."""
