@@ -43,10 +43,10 @@ from inspector.ui.warm_up import WarmUp
 from inspector.ui.watchdog import start_if_asked
 from inspector.ui.window_actions import THEME_KEY
 
-PANELS = ("sources", "target", "details", "plan", "history", "log")
+PANELS = ("sources", "target", "details", "plan", "run", "history", "log")
 """Panels of this version that ``--panel`` can show."""
 
-_RESERVED_PANELS = ("graph", "programs", "run")
+_RESERVED_PANELS = ("graph", "programs")
 _SAMPLE_INPUT = "float32[1,8,8,1]"
 
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from inspector import __version__
 
-VERBS = ("ls", "transfer", "replay", "convert")
+VERBS = ("ls", "transfer", "run", "verify", "replay", "convert")
 """Verbs of this version."""
 
-RESERVED = ("diff", "script", "run", "verify", "graph", "programs", "watch")
+RESERVED = ("diff", "script", "graph", "programs", "watch")
 """Verbs that scripts may find in other versions; refused with a sentence."""
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
@@ -81,6 +81,11 @@ def add_module(parser: argparse.ArgumentParser, *, required: bool) -> None:
         required=required,
         help="file.py:Name or package.module:Name",
     )
+    add_making(parser)
+
+
+def add_making(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments that say how a module is made and called."""
     parser.add_argument(
         "--kwargs", metavar="JSON", default="{}", help="constructor arguments"
     )
@@ -152,6 +157,8 @@ def build_parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     _add_ls(verbs)
     _add_transfer(verbs)
+    _add_run(verbs)
+    _add_verify(verbs)
     _add_replay(verbs)
     _add_convert(verbs)
     for name in RESERVED:
@@ -203,6 +210,79 @@ def _add_transfer(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--out", metavar="OUT", help="apply the plan and write this")
     parser.add_argument("--save-recipe", metavar="R", help="keep the recipe here")
     _add_output(parser)
+
+
+def _add_call(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of a forward pass that `add_making` has not."""
+    parser.add_argument(
+        "--mutable",
+        metavar="COLLECTION",
+        action="append",
+        default=[],
+        help="collection that may be updated; left out: those that the call updates",
+    )
+    parser.add_argument(
+        "--mode",
+        choices=("train", "eval"),
+        default="",
+        help="sets the flag that the module has for it",
+    )
+    parser.add_argument(
+        "--device", metavar="DEVICE", default="", help="e.g. cpu or gpu:0"
+    )
+    parser.add_argument(
+        "--precision",
+        choices=("default", "high", "highest"),
+        default="",
+        help="precision of matrix products",
+    )
+    parser.add_argument(
+        "--apply",
+        metavar="FILE.py:FN",
+        default="",
+        help="fn(variables, *inputs), called in place of a method",
+    )
+
+
+def _add_run(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = _verb(verbs, "run", "run a module once")
+    add_module(parser, required=True)
+    parser.add_argument(
+        "--variables",
+        metavar="PATH",
+        default="",
+        help="checkpoint or recipe with the variables; left out: those of init",
+    )
+    _add_call(parser)
+    parser.add_argument("--save", metavar="OUT.npz", help="keep the outputs here")
+    parser.add_argument(
+        "--code",
+        action="store_true",
+        help="print the call as a Python program in place of making it",
+    )
+
+
+def _add_verify(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = _verb(verbs, "verify", "run the same inputs through two models")
+    for name in ("a", "b"):
+        parser.add_argument(
+            name, metavar=name.upper(), help="a recipe, or SPEC=VARIABLES"
+        )
+    add_making(parser)
+    parser.add_argument(
+        "--kwargs-b",
+        metavar="JSON",
+        default=None,
+        help="constructor arguments of B, when they differ from A's",
+    )
+    _add_call(parser)
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        default=1e-5,
+        metavar="X",
+        help="largest relative difference that counts as equal (1e-5)",
+    )
 
 
 def _add_replay(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -90,6 +90,8 @@ def _leaf_json(
         result["kind"] = row.kind
     if leaf.literal is not None:
         result["value"] = _literal_json(leaf.literal)
+    if row.variable:
+        result["variable"] = row.variable
     if row.sharding:
         result["sharding"] = row.sharding
     if row.error or problem:

@@ -15,18 +15,29 @@ from inspector.cli.arguments import (
     unknown_verb_text,
 )
 from inspector.cli.convert import run_convert, run_replay
+from inspector.cli.forward import check_run, run_forward
 from inspector.cli.ls import run_ls
 from inspector.cli.output import flush_output, note
 from inspector.cli.store import StoreSession
 from inspector.cli.transfer import check_transfer, run_transfer
+from inspector.cli.verify import check_verify, run_verify
 from inspector.errors import CancelledError, ErrorInfo, InspectorError, UsageError
 
 _VERBS: dict[str, Callable[[argparse.Namespace, StoreSession], int]] = {
     "ls": run_ls,
     "transfer": run_transfer,
+    "run": run_forward,
+    "verify": run_verify,
     "replay": run_replay,
     "convert": run_convert,
 }
+
+_CHECKS: dict[str, Callable[[argparse.Namespace], object]] = {
+    "transfer": check_transfer,
+    "run": check_run,
+    "verify": check_verify,
+}
+"""What is refused before a store is started."""
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -63,8 +74,8 @@ def _unavailable(argv: Sequence[str]) -> str:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    if arguments.verb == "transfer":
-        check_transfer(arguments)
+    if check := _CHECKS.get(arguments.verb):
+        check(arguments)
     python = arguments.python or os.environ.get("FLAX_INSPECTOR_PYTHON", "")
     state_dir = arguments.state_dir or os.environ.get("FLAX_INSPECTOR_STATE", "")
     with StoreSession(python=python, state_dir=state_dir) as store:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from inspector.engine.messages.calling import FOUND, Call
 from inspector.engine.messages.module import ModuleSpec
 from inspector.errors import UsageError
 
@@ -31,11 +32,18 @@ class ReadSeedError(UsageError):
         )
 
 
-def module_spec(arguments: argparse.Namespace) -> ModuleSpec:
+def module_spec(
+    arguments: argparse.Namespace, model: str = "", kwargs: str | None = None
+) -> ModuleSpec:
     """Makes the spec of the module that the arguments name.
 
     What ``init`` needs is taken from the call's arguments where the ``--init-…``
     form is not given.
+
+    Args:
+        arguments: The arguments.
+        model: The module, where it is no argument of its own.
+        kwargs: Constructor arguments; None for those of ``--kwargs``.
 
     Raises:
         ReadArgumentError: A ``NAME=VALUE`` argument is malformed.
@@ -43,14 +51,38 @@ def module_spec(arguments: argparse.Namespace) -> ModuleSpec:
     seeds = arguments.init_rng or arguments.rng
     option = "--init-rng" if arguments.init_rng else "--rng"
     return ModuleSpec(
-        arguments.model,
-        kwargs=arguments.kwargs,
+        model or arguments.model,
+        kwargs=arguments.kwargs if kwargs is None else kwargs,
         inputs=tuple(arguments.init_input or arguments.input),
         method=arguments.init_method or arguments.method,
-        statics=tuple(_pair("--call", text, "train=false") for text in arguments.call),
+        statics=_statics(arguments),
         seeds=tuple(_seed(option, text) for text in seeds),
         cwd=str(Path.cwd()),
     )
+
+
+def call_of(arguments: argparse.Namespace) -> Call:
+    """Makes the call that the arguments describe.
+
+    Raises:
+        ReadArgumentError: A ``NAME=VALUE`` argument is malformed.
+    """
+    return Call(
+        method=arguments.method,
+        inputs=tuple(arguments.input),
+        statics=_statics(arguments),
+        mode=arguments.mode,
+        seeds=tuple(_seed("--rng", text) for text in arguments.rng),
+        mutable=tuple(arguments.mutable) or (FOUND,),
+        device=arguments.device,
+        precision=arguments.precision,
+        apply=arguments.apply,
+        cwd=str(Path.cwd()),
+    )
+
+
+def _statics(arguments: argparse.Namespace) -> tuple[tuple[str, str], ...]:
+    return tuple(_pair("--call", text, "train=false") for text in arguments.call)
 
 
 def _pair(option: str, text: str, example: str) -> tuple[str, str]:

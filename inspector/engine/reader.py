@@ -19,8 +19,12 @@ from typing import Any, NoReturn, TypeVar
 from inspector.engine.connection import Connection, Job, PoolDispatcher
 from inspector.engine.connection_dispatch import Handlers
 from inspector.engine.messages.document import EngineStatus
+from inspector.engine.messages.envelope import Done
 from inspector.engine.messages.reading import (
+    CompareTrees,
+    DecodeImage,
     Exported,
+    LayOut,
     LeafNumbers,
     LeafPicture,
     LeafStatistics,
@@ -31,6 +35,8 @@ from inspector.engine.messages.reading import (
 )
 from inspector.engine.pipe import Pipes
 from inspector.engine.reader_cache import CheckpointCache
+from inspector.engine.reader_compare import compare_trees
+from inspector.engine.reader_layout import lay_out
 from inspector.engine.reader_limits import limit_memory
 from inspector.engine.reader_listing import list_checkpoint, stamp_files
 from inspector.engine.reader_numbers import LeafReader, leaf_numbers, leaf_statistics
@@ -44,7 +50,7 @@ WORKERS = 3
 COLLECTOR_THRESHOLD = 100_000
 """Objects made before Python looks for cycles among them."""
 
-SLOW = (ListCheckpoint, LeafStatistics, WriteExport)
+SLOW = (ListCheckpoint, LeafStatistics, WriteExport, LayOut, CompareTrees, DecodeImage)
 """Requests that may take long; one worker is kept free of them."""
 
 # Imported by the first request that needs them, and meanwhile while nothing else is
@@ -52,6 +58,7 @@ SLOW = (ListCheckpoint, LeafStatistics, WriteExport)
 _FORMATS = "inspector.formats.registry"
 _VALUES = "inspector.formats.values"
 _EXPORT = "inspector.formats.export"
+_IMAGE = "inspector.engine.reader_image"
 
 _Body = TypeVar("_Body")
 _Answer = TypeVar("_Answer")
@@ -92,6 +99,9 @@ class ReaderService:
             LeafNumbers: self._reading(leaf_numbers),
             LeafPicture: self._reading(leaf_picture),
             WriteExport: self._export,
+            LayOut: self._reading(lay_out),
+            CompareTrees: self._reading(compare_trees),
+            DecodeImage: _decode_image,
         }
 
     def close(self) -> None:
@@ -139,6 +149,11 @@ class ReaderService:
             written.nbytes,
             tuple(written.warnings),
         )
+
+
+def _decode_image(body: DecodeImage, job: Job) -> Done:
+    done: Done = importlib.import_module(_IMAGE).decode_image(body, job)
+    return done
 
 
 def _open_checkpoint(locator: str) -> Checkpoint:

@@ -120,7 +120,9 @@ def variables_in(tree: Node, wanted: Collection[str] = ()) -> Node:
         wanted: Collections of the module, where they are known.
     """
     if isinstance(tree, Branch) and wanted and set(wanted) <= set(tree.children):
-        return Branch({key: tree.children[key] for key in tree.children if key in wanted})
+        return Branch(
+            {key: tree.children[key] for key in tree.children if key in wanted}
+        )
     homes = find_homes(tree)
     if not homes:
         return tree
@@ -190,7 +192,8 @@ class Calls:
     async def _try(
         self, body: calling.ProposeInputs, tree: Node, progress: OnProgress
     ) -> calling.Proposals:
-        question = calling.TryInputs(body.module, _abstract(tree), body.method)
+        module = body.module if body.module.spec else self.module()
+        question = calling.TryInputs(module, _abstract(tree), body.method)
         reply = await self._model.ask(question, progress)
         assert isinstance(reply, calling.Proposals)
         return reply

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 
 from inspector.engine.launch_python import probe_python
-from inspector.engine.messages import module
+from inspector.engine.messages import calling, inspecting, module, running
 from inspector.engine.messages.document import EngineStatus, Notice
 from inspector.engine.store_ends import EndedModelError, EngineEndedError
 from inspector.engine.store_engines import AsyncEngine, Notify, OnProgress, StartEngine
@@ -20,12 +20,30 @@ from inspector.errors import CancelledError, ErrorInfo
 def _spec(body: object) -> str:
     """Returns the spec of the module that a request to the model is about."""
     match body:
-        case module.LoadModule(module=spec) | module.MakeInitial(module=spec):
+        case (
+            module.LoadModule(module=spec)
+            | module.MakeInitial(module=spec)
+            | calling.ReadCallForm(module=spec)
+            | calling.TryInputs(module=spec)
+            | running.RunModule(module=spec)
+            | running.WriteCode(module=spec)
+        ):
             return spec.spec
+        case (
+            inspecting.RecordModule(run=run)
+            | inspecting.RunCallModule(run=run)
+            | inspecting.FindBadModule(run=run)
+            | inspecting.VerifyModules(a=run)
+        ):
+            return run.module.spec
         case module.ListModules():
             return body.spec
         case _:
             return ""
+
+
+_IMPORTING = (module.LoadModule, module.ListModules, calling.TryInputs)
+"""Requests that import the person's file anew."""
 
 
 class ModelSupervisor:
@@ -46,6 +64,9 @@ class ModelSupervisor:
         self._engine: AsyncEngine | None = None
         self._spare: AsyncEngine | None = None
         self._busy = asyncio.Lock()
+        self._imports = False
+        self._hung = False
+        self._served: set[str] = set()
 
     async def use_python(self, python: str) -> None:
         """Chooses the interpreter; a model on another one is ended."""
@@ -72,6 +93,10 @@ class ModelSupervisor:
             await self._probe()
             engine = self._live()
             self._notify(EngineStatus("model", "busy"))
+            spec, self._hung = _spec(body), False
+            self._imports = bool(spec) and (
+                isinstance(body, _IMPORTING) or spec not in self._served
+            )
             try:
                 reply = await engine.ask(body, progress)
             except asyncio.CancelledError:
@@ -85,8 +110,10 @@ class ModelSupervisor:
                 raise EndedModelError(_spec(body), error.error) from None
             else:
                 self._notify(EngineStatus("model", "ready"))
+                self._served.add(spec)
                 return reply
             finally:
+                self._imports = False
                 self._warm()
 
     async def _probe(self) -> None:
@@ -98,14 +125,27 @@ class ModelSupervisor:
         for text in info.warnings:
             self._notify(Notice("warning", ErrorInfo("PythonWarning", text, info.path)))
 
+    def may_hang(self) -> bool:
+        """Returns whether what is being done may be an import that never ends.
+
+        The same of what was ended last, until something else is asked. Loading always
+        imports anew; anything else does when this process has answered nothing about
+        the module yet.
+        """
+        return self._imports or self._hung
+
     def stop(self) -> None:
         """Ends the model with its whole process group."""
         if self._engine is not None:
+            # A cancelled request is over before a Stop that follows it is asked.
+            self._hung = self._imports
             self._engine.kill()
             self._engine = None
             self._notify(EngineStatus("model", "ended", "The model was stopped."))
 
     def _live(self) -> AsyncEngine:
+        if self._engine is None or self._engine.ended is not None:
+            self._served.clear()
         if self._engine is not None and self._engine.ended is not None:
             text = "The model ended and a new one took over."
             self._notify(EngineStatus("model", "starting", text))
@@ -131,7 +171,14 @@ class ModelSupervisor:
         return engine
 
     def _warm(self) -> None:
-        """Starts a spare: jax and flax imported, no backend, nothing loaded."""
+        """Starts a spare: jax and flax imported, no backend, nothing loaded.
+
+        After a stop the one there is takes over first; two starts at once would
+        only be in each other's way.
+        """
+        taken = self._engine is None
+        if taken and self._spare is not None and self._spare.ended is None:
+            return
         if self._spare is None or self._spare.ended is not None:
             self._spare = self._new(lambda _: None)
 

@@ -22,8 +22,8 @@ def compile_query(query: str) -> Matcher | None:
 
     A query with ``*`` is a pattern over whole keys that may begin at any key: ``*``
     stands for anything within one key, ``**`` for any number of keys. A leading
-    ``/`` ties it to the root. Anything else is a substring. Case does not matter. The type of an NNX
-    variable (``Param``) matches like a key path.
+    ``/`` ties it to the root. Anything else is a substring. Case does not matter.
+    The type of an NNX variable (``Param``) matches like a key path.
 
     Args:
         query: Text as typed; blanks around it are ignored.

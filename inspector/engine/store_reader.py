@@ -138,14 +138,23 @@ def _key(body: object) -> object:
             # Every export is a person's new decision, and none of theirs is lost
             # because memory was short once.
             return object()
+        case reading.LayOut() | reading.CompareTrees():
+            # Of whole trees, each asked anew: too much to be told apart by content.
+            return object()
+        case reading.DecodeImage():
+            return ("image", body.path)
         case _:
             return (type(body).__name__, repr(body))
 
 
 def _what(body: object) -> str:
     match body:
-        case reading.ListCheckpoint():
-            return body.locator
+        case (
+            reading.ListCheckpoint(locator=name)
+            | reading.WriteExport(out=name)
+            | reading.DecodeImage(path=name)
+        ):
+            return name
         case (
             reading.LeafStatistics(leaf=leaf)
             | reading.LeafNumbers(leaf=leaf)
@@ -155,7 +164,7 @@ def _what(body: object) -> str:
             if isinstance(inner, Stored):
                 return f"{inner.source}: {join(inner.path)}"
             return f"{leaf.dtype}[{','.join(str(extent) for extent in leaf.shape)}]"
-        case reading.WriteExport():
-            return body.out
+        case reading.LayOut() | reading.CompareTrees():
+            return "the variables of a run"
         case _:
             return ""

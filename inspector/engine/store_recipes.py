@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from inspector.document import journal as journals
@@ -27,6 +27,7 @@ from inspector.engine.store_bounds import (
 from inspector.engine.store_engines import OnProgress
 from inspector.engine.store_export import absolute
 from inspector.engine.store_journal import SessionJournal
+from inspector.engine.store_kept_files import KeptFiles
 from inspector.engine.store_sources import Sources
 from inspector.engine.store_state import StoreState
 from inspector.errors import RecipeError
@@ -67,20 +68,26 @@ class Recipes:
         state: StoreState,
         sources: Sources,
         journal: SessionJournal,
+        kept: KeptFiles,
+        *,
         state_dir: Path,
     ) -> None:
         """Takes its collaborators."""
         self._state = state
         self._sources = sources
         self._journal = journal
+        self._kept = kept
         self._state_dir = state_dir
 
     async def save(self, body: messages.SaveRecipe) -> messages.DocumentInfo:
-        """Saves the document to a recipe file, atomically."""
+        """Saves the document to a recipe file, atomically, and values beside it."""
         path = absolute(body.path, body.cwd)
         document = self._state.document
         # Edits that are made while it is written are not in it.
         recipe, revision = document.recipe(), document.revision
+        # First what the recipe needs: a recipe without its values would be worse
+        # than values without a recipe.
+        await self._kept.write(recipe.edits, path)
         await asyncio.to_thread(recipes.save, recipe, path)
         if self._state.document is document:
             self._state.recipe_file = str(path)
@@ -99,6 +106,8 @@ class Recipes:
         recipe = await asyncio.to_thread(recipes.load, path)
         made = _Made(self._state.document)
         change = await self._take(made, recipe, progress)
+        missing = await self._kept.read(recipe.edits, path, progress)
+        change = replace(change, notes=(*missing, *change.notes))
         self._enter(made)
         self._state.recipe_file = str(path)
         self._state.saved_revision = self._state.document.revision
@@ -173,7 +182,9 @@ class Recipes:
         self._enter(made)
         self._state.recipe_file = ""
         flags = NEW_TARGET | Change.SOURCES
-        notes = self._state.document.problems()
+        edits = self._state.document.history.all_edits
+        missing = await self._kept.missing(edits)
+        notes = (*missing, *self._state.document.problems())
         text = f"Restore {self._state.title()}"
         return self._state.changes(DocumentChange(flags, text=text, notes=notes))
 

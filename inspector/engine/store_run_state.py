@@ -15,7 +15,7 @@ from inspector.engine.messages.inspecting import CallsReport
 from inspector.engine.messages.running import RunModule, RunReport
 from inspector.errors import EditError
 from inspector.variables.plain import PlainTree
-from inspector.variables.tree import EMPTY, Node
+from inspector.variables.tree import Node
 
 REPORTS_KEPT = 50
 """Reports that are kept, the newest."""
@@ -78,7 +78,7 @@ class Kept:
         calls: What is told of a recording; None for a forward pass.
         request: What was asked of the model, for running a part of it again.
         before: The leaves of the target that it updated, as they were.
-        base: The base it ran on, compared by identity.
+        revision: Revision of the document whose values were used.
         nbytes: Size of its file.
         gone: Whether its values have been let go of.
     """
@@ -89,8 +89,8 @@ class Kept:
     report: RunReport | None = None
     calls: CallsReport | None = None
     request: RunModule | None = None
-    before: PlainTree = PlainTree()
-    base: object = None
+    before: PlainTree = field(default_factory=PlainTree)
+    revision: int = 0
     nbytes: int = 0
     gone: bool = False
 
@@ -116,11 +116,17 @@ class RunRecords:
         self._scratch = scratch
         self._runs: dict[int, Kept] = {}
         self._last = 0
+        self._begun = 0
 
-    def begin(self) -> tuple[int, Path]:
-        """Returns the number of a new run and the file for its values."""
+    def new_file(self) -> Path:
+        """Returns a file for the values of a run that is about to begin."""
+        self._begun += 1
+        return self._scratch / f"run-{self._begun}.bin"
+
+    def next_number(self) -> int:
+        """Returns the number of the next run; those that failed have none."""
         self._last += 1
-        return self._last, self._scratch / f"run-{self._last}.bin"
+        return self._last
 
     def add(self, kept: Kept) -> None:
         """Remembers a finished run and forgets what is too old."""
@@ -178,7 +184,3 @@ class RunRecords:
         """Returns the stamps of the variables that runs may be asked for again."""
         requests = [one.request for one in self._runs.values() if one.request]
         return {request.stamp for request in requests}
-
-
-NO_UPDATES: Node = EMPTY
-"""The tree of a run that updated nothing."""

@@ -129,9 +129,7 @@ def brief_verify(report: VerifyReport) -> VerifyReport:
 
 def brief_difference(difference: RunDifference) -> RunDifference:
     """Returns a difference whose rows fit into a message."""
-    cut = [
-        replace(row, why=shortened(row.why, _CALL_TEXT)) for row in difference.rows
-    ]
+    cut = [replace(row, why=shortened(row.why, _CALL_TEXT)) for row in difference.rows]
 
     def size(row: DifferenceRow) -> int:
         return len(row.why.encode()) + _path_size(row.path) + 100

@@ -5,6 +5,7 @@ Made when the window or a verb sends `Begin`; ended when its owner is gone.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import tempfile
@@ -21,15 +22,19 @@ from inspector.engine.store_engines import Notify, OnProgress, StartEngine
 from inspector.engine.store_export import Exporter
 from inspector.engine.store_initial import InitialValues
 from inspector.engine.store_journal import SessionJournal
+from inspector.engine.store_kept import KeptValues
+from inspector.engine.store_kept_files import KeptFiles
 from inspector.engine.store_model import ModelSupervisor
 from inspector.engine.store_numbers import LeafReader
 from inspector.engine.store_plans import Plans
 from inspector.engine.store_reader import ReaderSupervisor
 from inspector.engine.store_recipes import Recipes
+from inspector.engine.store_run_desk import Colleagues, RunDesk
 from inspector.engine.store_sources import Sources
 from inspector.engine.store_state import StoreState
 from inspector.engine.store_target import Target
 from inspector.engine.store_viewing import ViewWorkers
+from inspector.engine.store_watch import ModuleWatch
 from inspector.errors import ErrorInfo, SessionError
 
 Answer = Callable[[Any, OnProgress], Awaitable[object]]
@@ -64,7 +69,10 @@ class Session:
         self._reader = ReaderSupervisor(_starter("reader", ""), notify)
         self._model = ModelSupervisor(partial(_starter, "model"), notify, body.python)
         self._sources = Sources(self._state, self._reader, self._workers, self._journal)
-        self._target = Target(self._state, self._model, self._journal, self._workers)
+        self._watch = ModuleWatch(notify)
+        self._target = Target(
+            self._state, self._model, self._journal, self._workers, watch=self._watch
+        )
         self._initial = InitialValues(self._state, self._model, self._scratch)
         self._state.initial = self._initial.table
         self._exporter = Exporter(
@@ -77,8 +85,27 @@ class Session:
         )
         self._plans = Plans(self._state, self._workers)
         self._numbers = LeafReader(self._state, self._reader, self._initial)
+        self._kept = KeptValues(self._state_dir)
+        self._state.kept_folder = str(self._kept.folder)
         self._recipes = Recipes(
-            self._state, self._sources, self._journal, self._state_dir
+            self._state,
+            self._sources,
+            self._journal,
+            KeptFiles(self._kept, self._reader),
+            state_dir=self._state_dir,
+        )
+        self._desk = RunDesk(
+            Colleagues(
+                self._state,
+                self._sources,
+                self._reader,
+                self._model,
+                self._initial,
+                self._target,
+                self._workers,
+                self._kept,
+                self._scratch,
+            )
         )
         self.handlers: Mapping[type, Answer] = self._queries() | self._edits()
 
@@ -93,13 +120,17 @@ class Session:
         session = cls(body, notify, journal)
         # Whatever comes first wants it: it starts while nobody waits yet.
         session._reader.warm()
+        if not body.private:
+            loop = asyncio.get_running_loop()
+            loop.run_in_executor(None, session._kept.clear_away)
         return session
 
     def _queries(self) -> dict[type, Answer]:
         """Who answers what changes nothing."""
-        return {
+        made: dict[type, Answer] = {
             document.Begin: self._info,
             document.AskDocument: self._info,
+            document.AskModule: self._module,
             document.RecheckSources: lambda *_: self._sources.recheck(),
             document.AskSessions: lambda *_: self._recipes.sessions(),
             document.DiscardSession: lambda body, _: self._recipes.discard(body),
@@ -120,6 +151,7 @@ class Session:
             viewing.AskPlanRows: lambda body, _: self._plans.rows(body),
             viewing.AskPlanMarks: lambda body, _: self._plans.marks(body),
         }
+        return made | self._desk.queries()
 
     def _edits(self) -> dict[type, Answer]:
         """Who answers what changes the document; everybody is told of it."""
@@ -134,8 +166,8 @@ class Session:
             document.Undo: lambda *_: target.undo(),
             document.Redo: lambda *_: target.redo(),
             document.GoTo: lambda body, _: target.go_to(body),
-            document.OpenRecipe: self._recipes.open,
-            document.RestoreSession: self._recipes.restore,
+            document.OpenRecipe: self._unwatched(self._recipes.open),
+            document.RestoreSession: self._unwatched(self._recipes.restore),
             viewing.ApplyPlan: lambda body, _: target.apply(self._plans.decision(body)),
         }
         for kind in (
@@ -146,6 +178,7 @@ class Session:
             document.TypeNumbers,
         ):
             made[kind] = lambda body, _: target.edit(body)
+        made |= self._desk.edits()
         told = {kind: self._telling(answer) for kind, answer in made.items()}
         return told | {document.OpenSource: self._open}
 
@@ -157,6 +190,16 @@ class Session:
 
         return told
 
+    def _unwatched(self, answer: Answer) -> Answer:
+        """A document that is taken up has a module that nobody has loaded yet."""
+
+        async def taken(body: object, progress: OnProgress) -> object:
+            changes = await answer(body, progress)
+            await self._watch.watch(())
+            return changes
+
+        return taken
+
     async def _open(self, body: document.OpenSource, progress: OnProgress) -> object:
         info, changes = await self._sources.open(body, progress)
         self._notify(changes)
@@ -164,6 +207,9 @@ class Session:
 
     async def _info(self, _body: object, _progress: OnProgress) -> object:
         return self._state.document_info()
+
+    async def _module(self, _body: object, _progress: OnProgress) -> object:
+        return self._state.module_spec()
 
     async def _list_modules(
         self, body: module.ListModules, progress: OnProgress
@@ -174,13 +220,15 @@ class Session:
         return await self._model.ask(body, progress)
 
     async def _stop(self, _body: object, _progress: OnProgress) -> None:
-        self._model.stop()
+        self._desk.stop()
 
     async def _end(self, _body: object, _progress: OnProgress) -> None:
         self._keep = not self._state.is_saved()
 
     async def close(self) -> None:
         """Ends the session: what its owner did not end is offered again."""
+        self._watch.close()
+        self._desk.close()
         self._workers.close()
         await self._model.close()
         await self._reader.close()

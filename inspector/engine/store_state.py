@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from inspector.document.base import CheckpointBase, ModuleBase
 from inspector.document.change import Change, DocumentChange
@@ -22,6 +23,7 @@ from inspector.engine.store_bounds import (
     listed,
     shortened,
 )
+from inspector.engine.store_run_state import RunRecords
 from inspector.engine.store_values import KEPT
 from inspector.engine.store_view import origin_counts
 from inspector.errors import EditError
@@ -58,6 +60,8 @@ class StoreState:
         initial: Path in the base's own tree -> initial value that has been made.
         kept_folder: Folder of the values that were taken from runs.
         culprits: Locators of sources whose reading ended the reader.
+        runs: The runs of this session and what they gave.
+        module_digest: SHA-256 of the module's file as this session imported it.
     """
 
     def __init__(self) -> None:
@@ -70,6 +74,9 @@ class StoreState:
         self.initial: Mapping[TreePath, Raw] = {}
         self.kept_folder = ""
         self.culprits: set[str] = set()
+        self.runs = RunRecords(Path())
+        self.module_digest = ""
+        self._loaded_as: tuple[object, ModuleSpec] | None = None
         self._infos: dict[str, messages.SourceInfo] = {}
 
     def target(self) -> Branch:
@@ -81,13 +88,19 @@ class StoreState:
         return tree == messages.TARGET
 
     def tree(self, name: str) -> Node:
-        """Returns the target or a source's tree; an absent source's is empty.
+        """Returns the tree of the target, a source or a run.
+
+        That of an absent source is empty.
 
         Raises:
             SourceUnknownError: No such source is open.
+            EditError: It is a run's, and that run or its values are gone.
         """
         if self.is_target(name):
             return self.target()
+        given = self.runs.tree(name)
+        if given is not None:
+            return given
         if name not in self.document.sources:
             raise SourceUnknownError(name, self.source_ids())
         tree = self.document.sources.get(name).tree
@@ -164,7 +177,20 @@ class StoreState:
         base = self.document.base
         if not isinstance(base, ModuleBase):
             raise NoModuleError
+        if self._loaded_as is not None and self._loaded_as[0] is base:
+            return self._loaded_as[1]
         return spec_of(base)
+
+    def loaded(self, base: object, spec: ModuleSpec, digest: str) -> None:
+        """Notes how the module of a base was loaded in this session.
+
+        Args:
+            base: The base.
+            spec: The very spec that was sent, by which the model knows the module.
+            digest: SHA-256 of its file.
+        """
+        self._loaded_as = base, spec
+        self.module_digest = digest
 
     def module_file(self) -> str:
         """Returns the file that importing the base's module runs."""

@@ -32,6 +32,7 @@ from inspector.engine.store_state import (
     TargetReplacedError,
 )
 from inspector.engine.store_viewing import ViewWorkers
+from inspector.engine.store_watch import ModuleWatch
 from inspector.errors import RecipeError
 from inspector.variables.edit import Edit
 from inspector.variables.edit_json import edit_to_json
@@ -66,9 +67,12 @@ class Target:
         model: ModelSupervisor,
         journal: SessionJournal,
         workers: ViewWorkers,
+        *,
+        watch: ModuleWatch | None = None,
     ) -> None:
-        """Takes its collaborators."""
+        """Takes its collaborators; without a watch no file is looked at."""
         self._state = state
+        self._watch = watch
         self._workers = workers
         self._turn = asyncio.Lock()
         self._model = model
@@ -86,13 +90,23 @@ class Target:
             await self._model.use_python(body.python)
             self._state.python = body.python
         base, notes = await self._trace(body.module, progress)
+        self._state.loaded(base, body.module, base.file_digest)
         if body.keep and isinstance(self._state.document.base, ModuleBase):
             return await self._rebase(base, notes)
         return await self._begin(base, notes)
 
     async def load_recorded(self, progress: OnProgress) -> messages.Changes:
-        """Imports the module that an opened recipe recorded."""
+        """Imports the recorded module, again where that was done already.
+
+        Edits that still fit are kept; the notes name the others.
+
+        Raises:
+            TargetReplacedError: The target became another one meanwhile.
+            RemoteError: It cannot be loaded.
+        """
+        spec = self._state.module_spec()
         base, notes = await self._trace_recorded(progress)
+        self._state.loaded(base, spec, base.file_digest)
         return await self._rebase(base, notes)
 
     async def import_unchanged(self, progress: OnProgress) -> None:
@@ -108,6 +122,8 @@ class Target:
         report = self._state.document.preview_rebase(base)
         if report.leaves:
             raise ModuleChangedError(self._state.module_file(), report)
+        recorded, spec = self._state.document.base, self._state.module_spec()
+        self._state.loaded(recorded, spec, base.file_digest)
         self._state.module_loaded = True
 
     async def copy(self, body: messages.CopyTarget) -> messages.Changes:
@@ -202,6 +218,8 @@ class Target:
         """Loads a module; returns its base and what the model says of it."""
         loaded = await self._model.ask(LoadModule(spec), progress)
         assert isinstance(loaded, ModuleLoaded)
+        if self._watch is not None:
+            await self._watch.watch(filter(None, (loaded.file, *loaded.files)))
         return _base(spec, loaded), loaded.notes
 
     async def _trace_recorded(
@@ -223,6 +241,8 @@ class Target:
             tree = None
             if isinstance(base, ModuleBase):
                 tree = await self._workers.run(lambda: _summed(base))
+            elif self._watch is not None:
+                await self._watch.watch(())
             change = self._state.document.set_base(base, tree)
         self._state.module_loaded = isinstance(base, ModuleBase)
         await self._record_base("base", base)

@@ -1,7 +1,8 @@
 """From values of the document to values the reader can evaluate.
 
 Pure functions: ids of sources become locators, initial values that have been made
-become raw bytes in scratch, kept values those of their files. Used by the store for reading and for export.
+become raw bytes in scratch, kept values those of their files.
+Used by the store for reading and for export.
 """
 
 from __future__ import annotations

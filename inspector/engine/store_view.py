@@ -247,7 +247,7 @@ def _patch_text(value: Patched) -> str:
     return f"{block} numbers typed at [{index}]"
 
 
-def _base_text(value: Value, names: Names) -> str:
+def _base_text(value: Value, names: Names) -> str:  # noqa: PLR0911 - one return a kind
     match value:
         case Stored():
             name = names.get(value.source, value.source)
@@ -285,7 +285,7 @@ def make_details(
         row,
         text=value_text(node.value, names) if is_target else "",
         stored_bytes=node.stored_bytes,
-        note=node.note,
+        note=" · ".join(filter(None, (node.variable, node.note))),
         literal=literal_text(node, LITERAL_TEXT),
         has_numbers=node.has_numbers and not node.error,
         editable=is_target and node.has_numbers,

@@ -29,6 +29,7 @@ from inspector.models.id_check import check_ids
 from inspector.models.loading import Progress
 from inspector.models.running import memory_explained
 from inspector.programs.interpreter import evaluate
+from inspector.programs.walk import has_inside
 from inspector.variables.path import TreePath
 
 
@@ -82,11 +83,14 @@ def _forward(prepared: Prepared) -> BadReport:
     arguments = arguments_of(prepared)
     seen = _look(prepared, trace, arguments, BadWatch())
     chosen = chosen_nan(seen.look, _reached(seen.results, is_nan=True))
-    if chosen is None and _reached(seen.results, is_nan=False):
+    infinite = sorted(_reached(seen.results, is_nan=False)) if chosen is None else []
+    if infinite or (chosen is not None and _is_of_loop(seen.look, chosen)):
         # Once more, into the loops that make an Inf.
         seen = _look(prepared, trace, arguments, BadWatch(walks_inf=True))
+        chosen = chosen_nan(seen.look, _reached(seen.results, is_nan=True))
         infinite = sorted(_reached(seen.results, is_nan=False))
-        chosen = infinite[0] if infinite else None
+    if chosen is None and infinite:
+        chosen = infinite[0]
     if chosen is None:
         chosen = _bad_weight(prepared, seen.look)
     modules = tuple(path for path in trace.modules if path in seen.bad)
@@ -123,7 +127,9 @@ def _look(
     )
     look = Look(watch, trace.marks, tuple(arguments), prepared.subject.imported.roots)
     known = {path for paths in trace.watched.values() for path in paths}
-    inner = {look.module_of(frame) for frame in watch.frames_with_nan} - known
+    # Of a module inside a loop only equations are seen, its own and of what is in it.
+    paths = {look.module_of(frame) for frame in watch.frames_with_nan}
+    inner = {path[:stop] for path in paths for stop in range(len(path) + 1)} - known
     results = tuple(mark or Trail() for _, mark in made)
     return _Seen(look, results, frozenset(bad | inner))
 
@@ -153,6 +159,13 @@ def chosen_nan(look: Look, reached: frozenset[int]) -> int | None:
         if sources[cause].frame is None:
             return cause
     return first
+
+
+def _is_of_loop(look: Look, chosen: int) -> bool:
+    """Returns whether a NaN came of an Inf that a loop made."""
+    sources = look.watch.sources
+    frames = (sources[cause].frame for cause in sources[chosen].causes - {CONSTANT})
+    return any(frame is not None and has_inside(frame.equation) for frame in frames)
 
 
 def _bad_weight(prepared: Prepared, look: Look) -> int | None:

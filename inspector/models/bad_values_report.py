@@ -95,7 +95,7 @@ def report_of(look: Look, number: int) -> BadReport:
         inputs=source.inputs,
         outputs=source.outputs,
         steps=steps,
-        remarks=tuple(remarks[:_MOST]) or tuple(infinity_remarks(look)),
+        remarks=tuple(remarks[:_MOST]) or tuple(infinity_remarks(look, number)),
     )
 
 
@@ -126,12 +126,17 @@ def _held(look: Look, source: Source) -> BadReport:
     )
 
 
-def infinity_remarks(look: Look) -> list[Remark]:
-    """Returns sentences on the first Infs, which are legal so far."""
+def infinity_remarks(look: Look, but: int = -1) -> list[Remark]:
+    """Returns sentences on the first Infs, which are legal so far.
+
+    Args:
+        look: What was seen.
+        but: A source to leave out, because it is the finding.
+    """
     found = [
         look.remark("inf", source.frame, "which is legal so far")
-        for source in look.watch.sources
-        if not source.is_nan and source.frame is not None
+        for number, source in enumerate(look.watch.sources)
+        if not source.is_nan and source.frame is not None and number != but
     ]
     held = [
         Remark("inf", f"{source.outputs[0].name} holds {bad_text(source.outputs[0])}.")

@@ -22,7 +22,9 @@ def held_text(what: str, held: ValueSummary) -> str:
         what: ``"weight"`` or ``"input"``.
         held: The value.
     """
-    name = f"The {what} {held.name}" if what == "weight" else held.name.capitalize()
+    name = f"The {what} {held.name}"
+    if held.name.startswith(f"{what} "):
+        name = f"{held.name[:1].upper()}{held.name[1:]}"
     return f"{name} already holds {bad_text(held)}."
 
 

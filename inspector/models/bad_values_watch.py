@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakValueDictionary
 
+import jax
 import numpy as np
 from jax.extend import core as jax_core
 
@@ -33,6 +35,12 @@ _MASKS = frozenset(
 """Primitives that may take a NaN and give none: the code leaves it out or asks."""
 
 _MOST_NAMES = 2
+
+_MOST_TURNS = 64
+"""Turns of a scan that is walked though its NaN came from outside: layers, no steps."""
+
+_FINE: WeakValueDictionary[int, jax.Array] = WeakValueDictionary()
+"""Arrays without a bad value: they cannot change, so weights are looked at once."""
 
 _NONE: frozenset[int] = frozenset()
 
@@ -116,8 +124,10 @@ class BadWatch:
 
     def argument(self, position: int, value: Any, argument: Argument) -> Trail:
         """Returns the trail of a value that goes into the program."""
-        has_nan, has_inf = bad_in(value)
+        has_nan, has_inf = (False, False) if _is_fine(value) else bad_in(value)
         nan = inf = _NONE
+        if not (has_nan or has_inf) and isinstance(value, jax.Array):
+            _FINE[id(value)] = value
         if has_nan or has_inf:
             shown = (summary(value, argument.name),)
         if has_nan:
@@ -164,7 +174,7 @@ class BadWatch:
         """Looks inside a loop that made something bad; None when there is no need."""
         frame, inputs, trails, _ = given
         before = _union(trail.nan for trail in trails)
-        wanted = has_nan and not before - {CONSTANT}
+        wanted = has_nan and (not before - {CONSTANT} or _is_short(frame))
         if self.walks_inf and has_inf and not _union(t.inf for t in trails):
             wanted = True
         if not wanted or not has_inside(frame.equation):
@@ -218,6 +228,17 @@ class BadWatch:
         trails = [mark or _CONSTANT_TRAIL for mark in marks]
         nan, inf = _union(t.nan for t in trails), _union(t.inf for t in trails)
         return Trail(nan, inf, _names(trails))
+
+
+def _is_fine(value: Any) -> bool:
+    """Returns whether an array has been found to be fine before."""
+    return _FINE.get(id(value)) is value
+
+
+def _is_short(frame: Frame) -> bool:
+    """Returns whether a loop is walked only to tell which of its modules are bad."""
+    length: int = frame.equation.params.get("length", 0)
+    return 0 < length <= _MOST_TURNS
 
 
 _Given = tuple[Frame, Sequence[Any], list[Trail], Sequence[Any]]
@@ -280,7 +301,7 @@ def _is_inexact(array: np.ndarray) -> bool:
 
 
 def _kind(array: np.ndarray) -> Any:
-    """Returns the dtype as numpy sorts it; the small floats of JAX are unknown to it."""
+    """Returns the dtype as numpy sorts it, which knows no small floats of JAX."""
     if array.dtype.kind == "V" or array.dtype.name.startswith(("bfloat", "float8")):
         return np.float32
     return array.dtype

@@ -46,10 +46,9 @@ class InitCall:
 
     @property
     def imports(self) -> tuple[str, ...]:
-        """Lines that `code` needs."""
-        lines = ["import jax"]
-        lines += [line for one in self.inputs for line in one.imports]
-        return tuple(dict.fromkeys((*lines, *self.static_imports)))
+        """Lines that the inputs need; those of the static arguments are in `code`."""
+        lines = [line for one in self.inputs for line in one.imports]
+        return tuple(dict.fromkeys(("import jax", *lines)))
 
     def code(self, seeds: dict[str, int]) -> str:
         """Returns the call as Python code that makes ``variables``."""
@@ -61,7 +60,9 @@ class InitCall:
             for name, value in self.statics.items()
         ]
         parts += [f"method={self.method!r}"] if self.method else []
-        lines = [f"rngs = {{{keys}}}"]
+        # They may name the person's file, which the lines above made importable.
+        lines = list(dict.fromkeys(self.static_imports))
+        lines.append(f"rngs = {{{keys}}}")
         lines += [f"# {note}" for note in self.notes]
         arguments = "".join(f"    {part},\n" for part in ["rngs", *parts])
         return "\n".join(lines) + f"\nvariables = module.init(\n{arguments})\n"

@@ -38,6 +38,7 @@ _TIME_WORDS = ("time", "timestep", "sigma", "noise_level")
 _LABEL_WORDS = ("label", "class", "target", "cond")
 _KEY_WORDS = ("key", "rng", "prng")
 _MASK_WORDS = ("mask",)
+_STATE_WORDS = ("carry", "hidden", "state")
 _NUMBERS = {"int": "1", "float": "1.0"}
 """Annotation of a parameter that is one number -> its text."""
 
@@ -131,8 +132,11 @@ def _sides(
                 side = math.isqrt(patches)
                 if side > 1 and side * side == patches:
                     found.append(side * shape[0])
+    # A matrix that takes just the channels of a convolution stands behind a mean over
+    # the picture, whose side then does not matter.
+    channels = {shape[-1] for shape in convolutions}
     for shape in convolutions:
-        for width in widths:
+        for width in [one for one in widths if one not in channels]:
             area, rest = divmod(width, shape[-1])
             side = math.isqrt(area)
             if rest == 0 and side > 1 and side * side == area:
@@ -220,6 +224,9 @@ def _beside(words: str, evidence: Evidence) -> list[str]:
         lengths = _unique([_LENGTHS[0], *evidence.lengths])[:2]
         rows = [f"bool[1,{length}]" for length in lengths]
         return rows + [f"bool[1,1,{length},{length}]" for length in lengths]
+    if any(word in words for word in _STATE_WORDS):
+        rows = [f"float32[1,{width}]" for width in evidence.widths[:4]]
+        return [*rows, *(f"({row}, {row})" for row in rows)]
     pictures, rows = images(evidence), vectors(evidence)
     ids = tokens(evidence) if evidence.tables else []
     return [*pictures[:3], *rows[:4], *ids[:3], *pictures[3:], *rows[4:]]

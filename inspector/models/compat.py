@@ -7,10 +7,14 @@ moves it. Public names are used where they are needed, not here.
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
+import flax
 import jax
 from flax import nnx
 from flax.core import scope as flax_scope
@@ -201,15 +205,37 @@ def user_frames(equation: jax_core.JaxprEqn) -> tuple[tuple[str, int], ...]:
     return tuple((frame.file_name, frame.start_line) for frame in frames)
 
 
-def call_stack(equation: jax_core.JaxprEqn) -> tuple[tuple[str, int, int], ...]:
-    """Returns (file, line, column) of the calls that made an equation, as above.
+def call_stack(equation: jax_core.JaxprEqn) -> tuple[tuple[object, ...], ...]:
+    """Returns (file, line, columns) of the calls that made an equation, as above.
 
     Operations of one line have other columns; the equations of one operation, its
     derivatives among them, have the same.
     """
     source_info: Any = importlib.import_module("jax._src.source_info_util")
     frames = source_info.user_frames(equation.source_info.traceback)
-    return tuple((one.file_name, one.start_line, one.start_column) for one in frames)
+    return tuple(
+        (one.file_name, one.start_line, one.start_column, one.end_column)
+        for one in frames
+    )
+
+
+def transformation() -> str:
+    """Returns which of JAX's transformations traces the caller; empty when unknown.
+
+    One of ``"scan"``, ``"while_loop"``, ``"cond"`` and ``"vmap"``, the innermost. There
+    is no other sign of it than functions of JAX on the stack; Flax traces the body of
+    a scan by itself first.
+    """
+    names = {"vmap_f": "vmap", "scan_fn": "scan"}
+    names |= {name: name for name in ("scan", "while_loop", "cond")}
+    packages = tuple(str(Path(str(one.__file__)).parent) for one in (jax, flax))
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - inspect.stack reads source files
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name in names and code.co_filename.startswith(packages):
+            return names[code.co_name]
+        frame = frame.f_back
+    return ""
 
 
 @contextmanager

@@ -61,7 +61,10 @@ def known(error: BaseException, roots: Sequence[Path]) -> tuple[str, str]:
         A clause and a hint; the clause is empty where the exception's own text says
         it best, both when the mistake is none of the known ones.
     """
-    found = found_in_frames(error, lambda file: is_users(file, roots))
+    try:
+        found = found_in_frames(error, lambda file: is_users(file, roots))
+    except Exception:  # foreign objects in the frames may raise on being looked at
+        found = None
     if found is not None:
         return found
     text = str(error)

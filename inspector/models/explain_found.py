@@ -6,6 +6,7 @@ thread that runs the person's code, while the exception is at hand.
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +16,8 @@ from typing import Any
 
 from flax import linen as nn
 from flax import nnx
+
+from inspector.models.annotations import unannotated
 
 Explained = tuple[str, str]
 """What happened, and what to do."""
@@ -42,13 +45,26 @@ _SHAPES = re.compile(
 
 
 def frames_of(error: BaseException) -> list[tuple[FrameType, int]]:
-    """Returns (frame, line) of an exception, outermost first."""
-    found = []
+    """Returns (frame, line) of an exception, outermost first.
+
+    JAX and Flax take their own frames out of tracebacks, but each frame still knows
+    its caller, so those are followed from the innermost one that was left.
+    """
+    lines = {}
     step = error.__traceback__
+    if step is None:
+        return []
+    first = step.tb_frame
+    frame: FrameType | None = first
     while step is not None:
-        found.append((step.tb_frame, step.tb_lineno))
+        frame = step.tb_frame
+        lines[frame] = step.tb_lineno
         step = step.tb_next
-    return found
+    found = []
+    while frame is not None:
+        found.append((frame, lines.get(frame, frame.f_lineno)))
+        frame = None if frame is first else frame.f_back
+    return found[::-1]
 
 
 def found_in_frames(
@@ -192,7 +208,7 @@ def _loop_of(
         if is_own(file):
             place = f"{Path(file).name}:{line}"
         elif frame.f_globals.get("__name__", "").startswith("jax."):
-            name = frame.f_code.co_name
+            name = frame.f_code.co_qualname.partition(".")[0]
             if place and name in _LOOPS and _line_names(frame, name):
                 found = (name, place)
     return found
@@ -236,15 +252,10 @@ def _function_as_method(
 
 
 def _function_attributes(module: Any) -> Iterator[str]:
-    """Gives functions of a Linen class that are not defined by its own body."""
+    """Gives functions that the class of a Linen module assigns without annotation."""
     if not isinstance(module, nn.Module):
         return
-    for kind in type(module).__mro__:
-        if kind.__module__.startswith("flax."):
-            break
-        for name, value in vars(kind).items():
-            written = getattr(value, "__qualname__", "").startswith(f"{kind.__name__}.")
-            own = written or f".{kind.__name__}." in getattr(value, "__qualname__", "")
-            if callable(value) and hasattr(value, "__get__") and not own:
-                if not isinstance(value, type) and not name.startswith("__"):
-                    yield name
+    for name in unannotated(type(module)):
+        value = inspect.getattr_static(type(module), name, None)
+        if callable(value) and hasattr(value, "__get__"):
+            yield name

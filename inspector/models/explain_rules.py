@@ -192,14 +192,15 @@ STRUCTURE = (
         "RecursionError",
         "",
         "the module calls itself without end",
-        "Look for a method that calls itself, or a module that is its own submodule.",
+        "Look for a method that calls itself without end, or a module that is its own "
+        "submodule.",
     ),
 )
 
 TRACING = (
     Rule(
         "TracerBoolConversionError",
-        r"(?:shape (\w+\[[\d,]*\]))?",
+        r"(?:with shape (\w+\[[\d,]*\])|$)",
         "Python has to decide by a value ({0}) that is not known while shapes are "
         "found",
         "Use jnp.where, jax.lax.cond or jax.lax.while_loop; a flag can be a static "

@@ -17,7 +17,7 @@ from jax.extend import core as jax_core
 from inspector.engine.messages.inspecting import BadReport
 from inspector.engine.messages.running import Remark
 from inspector.models.bad_values_report import Look, report_of
-from inspector.models.bad_values_text import module_text
+from inspector.models.bad_values_text import count_text, module_text
 from inspector.models.bad_values_trace import arguments_of
 from inspector.models.bad_values_watch import CONSTANT, Argument, BadWatch, Trail
 from inspector.models.executing import Prepared
@@ -25,6 +25,9 @@ from inspector.models.gradient_origin import Origin, origin_of
 from inspector.models.recording_calls import CallWatch, arrays_in
 from inspector.programs.interpreter import evaluate
 from inspector.programs.source_lines import Marks, short
+
+_SHOWN = 3
+"""Most gradients that the sentence names."""
 
 
 def find(prepared: Prepared, forward: BadReport) -> BadReport:
@@ -131,12 +134,12 @@ def _report(
     what = "NaN" if source.is_nan else "Inf"
     origin = origin_of(program, frame)
     parts = [
-        f"The forward pass is fine; its gradient is {what}: first in {report.primitive},"
-        f" the backward pass of {_operation(origin)} in {module_text(report.module)}"
-        f"{_at(report.source)}.",
+        f"The forward pass is fine; its gradient is {what}: first in "
+        f"{report.primitive}, the backward pass of {_operation(origin)} in "
+        f"{module_text(report.module)}{_at(report.source)}.",
         origin.text if origin else "",
-        f"{len(bad)} gradients are bad: {', '.join(bad[:3])}"
-        f"{' …' if len(bad) > 3 else ''}.",  # noqa: PLR2004 - as many as are named
+        f"{count_text(len(bad), 'gradient is', 'gradients are')} bad: "
+        f"{', '.join(bad[:_SHOWN])}{' …' if len(bad) > _SHOWN else ''}.",
     ]
     remarks = [one for one in forward.remarks if one not in report.remarks]
     return replace(

@@ -8,6 +8,7 @@ Model process, on the thread that runs the person's code.
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,11 @@ _MOST_IDS = 1 << 22
 _SAME = frozenset({"convert_element_type", "copy", "copy_p", "stop_gradient"})
 """Primitives through which a table stays the table."""
 
+_MOST_KEPT = 8
+
+_CHECKED: OrderedDict[object, tuple[list[Any], tuple[Remark, ...]]] = OrderedDict()
+"""What was found, by program and inputs; the oldest go first."""
+
 _LOOPS = frozenset({"scan", "while", "cond"})
 
 
@@ -43,14 +49,28 @@ class _Table:
 def check_ids(prepared: Prepared) -> tuple[Remark, ...]:
     """Returns a sentence for every table that ids lie outside of.
 
+    The same inputs again cost next to nothing.
+
     Args:
         prepared: The call, its inputs concrete.
     """
+    given = jax.tree_util.tree_leaves((prepared.args, dict(prepared.kwargs)))
+    ids = [leaf for leaf in given if _are_ids(leaf)]
+    if not ids:
+        return ()
+    key = (prepared.signature, tuple(map(id, ids)))
+    if key not in _CHECKED:
+        # The ids are kept with it, so that their identity stays their own.
+        _CHECKED[key] = (ids, _checked(prepared))
+        while len(_CHECKED) > _MOST_KEPT:
+            _CHECKED.popitem(last=False)
+    return _CHECKED[key][1]
+
+
+def _checked(prepared: Prepared) -> tuple[Remark, ...]:
     arrays = prepared.inputs.arrays
     arguments = arguments_of(prepared)
     whole = [_start(*pair) for pair in zip(arrays, arguments, strict=True)]
-    if all(value is None or isinstance(value, _Table) for value in whole):
-        return ()
     program = prepared.settled.traced.jaxpr
     with prepared.running("Checking the ids of"):
         found = list(_Search().through(program, whole))
@@ -68,8 +88,11 @@ def _are_ids(value: Any) -> bool:
     dtype = getattr(value, "dtype", None)
     if dtype is None:
         return isinstance(value, bool | int)
-    whole = jax.numpy.issubdtype(dtype, jax.numpy.integer) or dtype == np.bool_
-    return whole and value.size <= _MOST_IDS
+    return _is_whole(dtype) and int(value.size) <= _MOST_IDS
+
+
+def _is_whole(dtype: Any) -> bool:
+    return bool(jax.numpy.issubdtype(dtype, jax.numpy.integer) or dtype == np.bool_)
 
 
 class _Search:
@@ -105,39 +128,37 @@ class _Search:
     def _equation(
         self, equation: jax_core.JaxprEqn, known: list[Any], found: list[Remark]
     ) -> Sequence[Any]:
-        nothing = [None] * len(equation.outvars)
         name = equation.primitive.name
-        if all(value is None for value in known) and known:
-            return nothing
         inner = called(equation)
-        if inner is not None:
+        if inner is not None and any(value is not None for value in known):
             return self._run(inner, known, found)
-        if name in _SAME and isinstance(known[0], _Table):
-            return [known[0]]
-        if name == "gather" and isinstance(known[0], _Table) and known[1] is not None:
-            found += _outside(equation, known[0].argument, known[1])
-            return nothing
-        if name in _LOOPS or any(v is None or isinstance(v, _Table) for v in known):
-            return nothing
-        if not all(_makes_ids(variable.aval) for variable in equation.outvars):
-            return nothing
-        return compat.bind(equation, known)
+        tables = [value for value in known if isinstance(value, _Table)]
+        if tables and tables[0] is known[0] and name in _SAME:
+            return tables
+        if tables and tables[0] is known[0] and name == "gather":
+            if known[1] is not None and not isinstance(known[1], _Table):
+                found += _outside(equation, tables[0].argument, known[1])
+        elif (
+            not (tables or inner or name in _LOOPS or equation.effects)
+            and all(value is not None for value in known)
+            and all(_makes_ids(variable.aval) for variable in equation.outvars)
+        ):
+            return compat.bind(equation, known)
+        return [None] * len(equation.outvars)
 
 
 def _makes_ids(aval: Any) -> bool:
     dtype = getattr(aval, "dtype", None)
-    if dtype is None or not (
-        jax.numpy.issubdtype(dtype, jax.numpy.integer) or dtype == np.bool_
-    ):
-        return False
-    return math.prod(aval.shape) <= _MOST_IDS
+    shape: tuple[int, ...] = getattr(aval, "shape", ())
+    return dtype is not None and _is_whole(dtype) and math.prod(shape) <= _MOST_IDS
 
 
 def _outside(
     equation: jax_core.JaxprEqn, table: Argument, indices: Any
 ) -> Iterator[Remark]:
     """Yields a sentence when indices of a look-up lie outside of the table."""
-    shape = equation.invars[0].aval.shape
+    aval: Any = equation.invars[0].aval
+    shape = aval.shape
     numbers = equation.params["dimension_numbers"]
     sizes = equation.params["slice_sizes"]
     array = np.asarray(indices)

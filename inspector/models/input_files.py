@@ -32,16 +32,19 @@ def is_picture(text: str) -> bool:
     return text.strip().lower().endswith(PICTURES)
 
 
-def from_picture(text: str, images: Mapping[str, str], names: list[str]) -> Argument:
+def from_picture(
+    text: str, images: Mapping[str, str], names: list[str], dtype: str = "float32"
+) -> Argument:
     """Returns what the reader made of a picture.
 
     Args:
         text: Its path as the person gave it, for messages.
         images: ``.npy`` file by text of an input.
         names: Texts under which it may be listed there.
+        dtype: Dtype that was asked for.
 
     Raises:
-        LoadModuleError: It was not decoded, or its file cannot be read.
+        LoadModuleError: It was not decoded.
     """
     file = next((images[name] for name in names if name in images), None)
     if file is None:
@@ -51,7 +54,13 @@ def from_picture(text: str, images: Mapping[str, str], names: list[str]) -> Argu
             hint="Pictures are inputs of a run. Elsewhere give a shape, e.g. "
             "float32[1,224,224,3], or a .npy file.",
         )
-    return from_file(file, Path())
+    loaded = np.load(file, allow_pickle=False)
+    code = f"np.load({file!r})"
+    if loaded.dtype.kind == "V":
+        # NumPy's format has no name for dtypes of ml_dtypes; JAX makes theirs known.
+        loaded = loaded.view(dtypes.to_numpy(dtype))
+        return Argument(loaded, f'{code}.view("{dtype}")', ("import jax", *_IMPORTS))
+    return Argument(loaded, code, _IMPORTS)
 
 
 def from_file(text: str, cwd: Path) -> Argument:

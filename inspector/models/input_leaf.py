@@ -169,7 +169,8 @@ def _filled(
         code = f'jax.numpy.ones({shape}, "{dtype.name}")'
         return Argument(struct(shape, dtype), code, ("import jax",))
     if picture:
-        return from_picture(filling, place.images or {}, [text, filling, *place.names])
+        names = [text, filling, *place.names]
+        return from_picture(filling, place.images or {}, names, name)
     return generate(shape, dtype, filling, place.whole)
 
 

@@ -235,6 +235,3 @@ def _code(parts: _Parts, filler: Filler) -> str:
     else:
         lines.append(f"module = {expression}")
     return "\n".join(lines) + "\n"
-
-
-

@@ -34,7 +34,7 @@ from inspector.variables.plain import PlainTree, from_plain
 _SECONDS = 5.0
 """Candidates are tried for so long; a module that takes longer gets fewer tries."""
 
-_OFFERED = 8
+_OFFERED = 6
 """Most inputs that are offered."""
 
 

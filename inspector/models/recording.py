@@ -1,15 +1,17 @@
 """Runs a call once more and keeps what went into and came out of every module call.
 
 One program whose outputs are those values: nothing of it is in the program of a plain
-run. Values that exist only inside of another trace, as in the body of a scan, are
-known by their shapes. Model process, on the thread that runs the person's code.
+run. Outputs that exist only inside of another trace, as in the body of a scan, are
+made turn by turn, see `recording_inner`; inputs there are known by their shapes. Model
+process, on the thread that runs the person's code.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +24,8 @@ from inspector.models.executing import Prepared, prepare
 from inspector.models.loading import Progress
 from inspector.models.memory import readable
 from inspector.models.outputs import write_trees
-from inspector.models.recording_calls import CallWatch, SeenCall, arrays_in
+from inspector.models.recording_calls import CallWatch, Position, SeenCall, arrays_in
+from inspector.models.recording_inner import inner_outputs
 from inspector.models.running import memory_explained
 from inspector.models.settling import is_array
 from inspector.programs.signature import tree_text
@@ -37,7 +40,10 @@ MOST_BYTES = 2 << 30
 INTERMEDIATES = "intermediates"
 """Collection of Linen that modules sow into."""
 
-_INNER = "inside scan, vmap or another transformation: shapes only"
+_SOWED_TYPE = "Intermediate"
+"""Variable type of NNX that modules sow."""
+
+_INNER = "outputs of all turns together, inputs by shape only"
 _TOO_LARGE = f"values above {readable(MOST_BYTES)} are left out: shapes only"
 
 
@@ -52,7 +58,7 @@ class Keeping:
         most: Most bytes.
     """
 
-    most: int = MOST_BYTES
+    most: int
     values: list[Any] = field(default_factory=list)
     numbers: dict[int, int] = field(default_factory=dict)
     nbytes: int = 0
@@ -73,16 +79,24 @@ class Keeping:
 def nbytes_of(value: Any) -> int:
     """Returns the bytes of an array or tracer; random keys count as 8 each."""
     itemsize: int = getattr(value.dtype, "itemsize", 8) or 8
-    return math.prod(value.shape) * itemsize
+    shape: tuple[int, ...] = value.shape
+    return math.prod(shape) * itemsize
 
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """A leaf of the tree of recorded values: what it is, and which value it has."""
+    """A leaf of the tree of recorded values.
+
+    Attributes:
+        path: Its path.
+        found: What it is.
+        number: Which of the kept values it has; of an inner call its position and
+            which of its outputs; None for one of which the shape is known alone.
+    """
 
     path: TreePath
     found: Found
-    number: int | None
+    number: int | tuple[Position, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +127,17 @@ def record(body: RecordModule, progress: Progress) -> CallsDone:
         progress(f"Recording {title}")
         with prepared.running("Recording"):
             plan, arrays, seconds = _recorded(prepared)
+            values: dict[Any, Any] = dict(enumerate(arrays))
+            if any(isinstance(slot.number, tuple) for slot in plan.slots):
+                left = MOST_BYTES - sum(array.nbytes for array in arrays)
+                values |= _inner_values(prepared, left)
             unique = tuple(
-                Found((number,), Kind.ARRAY, array)
-                for number, array in enumerate(arrays)
+                Found((place,), Kind.ARRAY, array)
+                for place, array in enumerate(values.values())
             )
             written = write_trees({"values": Described(unique, ())}, run.out)
-    leaves = dict(written.trees["values"].leaves)
+    known = [leaf for _, leaf in written.trees["values"].leaves]
+    leaves = dict(zip(values, known, strict=True))
     tree = PlainTree(
         tuple((slot.path, _leaf(slot, leaves)) for slot in plan.slots),
         plan.containers,
@@ -126,19 +145,31 @@ def record(body: RecordModule, progress: Progress) -> CallsDone:
     return CallsDone(plan.calls, tree, seconds, (*prepared.remarks, *_remarks(plan)))
 
 
+def _inner_values(prepared: Prepared, most: int) -> dict[tuple[Position, int], Any]:
+    """Returns the outputs of calls inside loops by position and place."""
+    found = inner_outputs(prepared, most)
+    return {
+        (position, place): array
+        for position, arrays in found.items()
+        for place, array in enumerate(arrays)
+    }
+
+
 def _recorded(prepared: Prepared) -> tuple[_Plan, list[Any], float]:
     """Runs the program; returns the plan, the values kept and the seconds."""
     watch, plans = CallWatch(), []
-    mutable = prepared.mutable
-    if prepared.subject.family == "linen" and INTERMEDIATES not in mutable:
+    family = prepared.subject.family
+    # Other updates of an NNX module are not asked for: all that comes was sowed.
+    mutable = (_SOWED_TYPE,) if family == "nnx" else prepared.mutable
+    if family == "linen" and INTERMEDIATES not in mutable:
         mutable = (*mutable, INTERMEDIATES)
     forward = prepared.subject.forward(prepared.call, mutable, watch)
 
     def run(*arrays: Any) -> list[Any]:
         with watch.watching():
             _, updates = forward(*prepared.inputs.joined(arrays))
-        keeping = Keeping()
-        plans.append(_plan(watch.calls, sowed_in(updates), keeping))
+        keeping = Keeping(MOST_BYTES)
+        plans.append(_plan(watch.calls, sowed_in(updates, family), keeping))
         # Tracers that were seen must not outlive the trace.
         watch.calls.clear()
         return keeping.values
@@ -151,14 +182,20 @@ def _recorded(prepared: Prepared) -> tuple[_Plan, list[Any], float]:
     return plans[-1], list(arrays), time.perf_counter() - start
 
 
-def sowed_in(updates: Any) -> dict[TreePath, Any]:
+def sowed_in(updates: Any, family: str) -> dict[TreePath, Any]:
     """Returns what modules sowed, by module path and name.
 
     Flax sows tuples, so that a module called twice sows twice: a single value comes
     without its tuple, several are numbered.
+
+    Args:
+        updates: Updates of a forward pass.
+        family: Framework of the module.
     """
     found: dict[TreePath, Any] = {}
-    sowed = updates.get(INTERMEDIATES, {}) if isinstance(updates, dict) else {}
+    sowed: Any = {}
+    if isinstance(updates, dict):
+        sowed = updates.get(INTERMEDIATES, {}) if family == "linen" else updates
 
     def walk(node: Any, path: TreePath) -> None:
         if isinstance(node, dict):
@@ -187,11 +224,15 @@ def _plan(calls: list[SeenCall], sowed: dict[TreePath, Any], keeping: Keeping) -
     for call in calls:
         for side, tree in (("outputs", call.outputs), ("inputs", inputs_of(call))):
             described = describe(tree)
-            slots += _slots(described, (call.index, side), keeping)
+            numbers: dict[int, Any] = dict(keeping.numbers)
+            if call.is_inner and side == "outputs":
+                leaves = arrays_in(call.outputs)
+                numbers = {id(v): (call.position, n) for n, v in enumerate(leaves)}
+            slots += _slots(described, (call.index, side), numbers)
             containers += _below(described, (call.index, side))
     for path, tree in sowed.items():
         described = describe(tree)
-        slots += _slots(described, ("sowed", *path), keeping)
+        slots += _slots(described, ("sowed", *path), keeping.numbers)
         containers += _below(described, ("sowed", *path))
     return _Plan(
         tuple(module_call(call, keeping) for call in calls),
@@ -209,7 +250,9 @@ def inputs_of(call: SeenCall) -> Any:
     return named[0] if list(named) == [0] else named
 
 
-def _slots(described: Described, prefix: TreePath, keeping: Keeping) -> Iterator[_Slot]:
+def _slots(
+    described: Described, prefix: TreePath, numbers: Mapping[int, Any]
+) -> Iterator[_Slot]:
     for leaf in described.leaves:
         if leaf.kind is not Kind.ARRAY:
             yield _Slot((*prefix, *leaf.path), leaf, None)
@@ -217,7 +260,7 @@ def _slots(described: Described, prefix: TreePath, keeping: Keeping) -> Iterator
         abstract_of: Any = jax.ShapeDtypeStruct
         shape = abstract_of(leaf.value.shape, leaf.value.dtype)
         abstract = Found(leaf.path, leaf.kind, shape, leaf.note)
-        number = keeping.numbers.get(id(leaf.value))
+        number = numbers.get(id(leaf.value))
         yield _Slot((*prefix, *leaf.path), abstract, number)
 
 
@@ -236,7 +279,7 @@ def module_call(call: SeenCall, keeping: Keeping | None = None) -> ModuleCall:
     inputs += [f"{name}={call_text(value)}" for name, value in call.kwargs.items()]
     note = ""
     if call.is_inner:
-        note = _INNER
+        note = f"{call.inside}: {_INNER}"
     elif keeping is not None and any(
         id(value) not in keeping.numbers
         for value in arrays_in((call.outputs, call.args, call.kwargs))
@@ -263,15 +306,15 @@ def call_text(value: Any) -> str:
     return type(value).__name__
 
 
-def _leaf(slot: _Slot, leaves: dict[TreePath, Leaf]) -> Leaf:
+def _leaf(slot: _Slot, leaves: Mapping[Any, Leaf]) -> Leaf:
     found = slot.found
     if found.kind is not Kind.ARRAY:
         kept = found.kind in SCALAR_KINDS
         return Leaf(
             found.kind, value=Literal(found.scalar if kept else None), note=found.note
         )
-    if slot.number is not None:
-        return leaves[slot.number,]
+    if slot.number in leaves:
+        return leaves[slot.number]
     key = jax.numpy.issubdtype(found.value.dtype, jax.dtypes.prng_key)
     return Leaf(
         Kind.KEY if key else Kind.ARRAY,
@@ -282,7 +325,12 @@ def _leaf(slot: _Slot, leaves: dict[TreePath, Leaf]) -> Leaf:
 
 
 def _remarks(plan: _Plan) -> Iterator[Remark]:
-    for note in (_INNER, _TOO_LARGE):
-        count = sum(call.note == note for call in plan.calls)
-        if count:
+    if not plan.calls:
+        yield Remark(
+            "recording",
+            "No module call was seen: what runs is a function, or objects whose "
+            "methods cannot be watched.",
+        )
+    for note, count in Counter(call.note for call in plan.calls).items():
+        if note:
             yield Remark("recording", f"{count} of {len(plan.calls)} calls: {note}.")

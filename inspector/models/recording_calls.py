@@ -20,6 +20,14 @@ from inspector.models.subject import SiteCall
 from inspector.programs.source_lines import Marks
 from inspector.variables.path import TreePath
 
+_INSIDE = {
+    "scan": "step of a scan",
+    "while_loop": "turn of a while loop",
+    "cond": "branch of a cond",
+    "vmap": "inside vmap",
+}
+_OTHER = "inside another transformation"
+
 Position = tuple[TreePath, str, int]
 """Module path, method, and which of the calls of that method: the first is 0."""
 
@@ -40,6 +48,7 @@ class SeenCall:
         is_inner: Whether it ran inside another trace, as the body of a scan, whose
             values do not exist outside of it.
         finished: Number in order of the ends of calls; -1 when it raised.
+        inside: What an inner call runs in, e.g. ``"step of a scan"``.
     """
 
     index: int
@@ -52,6 +61,7 @@ class SeenCall:
     outputs: Any = None
     is_inner: bool = False
     finished: int = -1
+    inside: str = ""
 
     @property
     def position(self) -> Position:
@@ -103,7 +113,12 @@ class CallWatch:
         return outputs
 
     def _begin(self, site: SiteCall) -> SeenCall | None:
-        """Notes a call; None for one of a body that JAX traces a second time."""
+        """Notes a call; None for one of a body that JAX traces a second time.
+
+        Flax runs helpers of its own as methods too, e.g. a lambda in every scan.
+        """
+        if not site.method.isidentifier():
+            return None
         trace = self._trace()
         key = (site.path, site.method, trace)
         nth = self._counts.get(key, 0)
@@ -122,6 +137,7 @@ class CallWatch:
             tuple(site.args),
             dict(site.kwargs),
             is_inner=bool(trace),
+            inside=_INSIDE.get(compat.transformation(), _OTHER) if trace else "",
         )
         self.calls.append(call)
         return call

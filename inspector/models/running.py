@@ -20,6 +20,7 @@ from inspector.errors import InspectorError, LoadModuleError
 from inspector.models import devices, executing, mutable
 from inspector.models.describe import describe
 from inspector.models.executing import Prepared, prepare
+from inspector.models.id_check import check_ids
 from inspector.models.loading import Progress
 from inspector.models.outputs import (
     describe_outputs,
@@ -97,6 +98,7 @@ def _done(
     remarks = (
         *prepared.remarks,
         *nan_remarks(written.arrays["outputs"]),
+        *check_ids(prepared),
     )
     return RunDone(
         device=devices.name_of(prepared.device),

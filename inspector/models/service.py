@@ -76,6 +76,7 @@ def load_module(request: LoadModule, progress: Progress) -> ModuleLoaded:
         flags=compat.prng_flags(),
         call=subject.code,
         notes=subject.notes,
+        files=CODE.files(),
     )
 
 

@@ -95,9 +95,7 @@ class Skeleton:
         boxes = {path: box.replace_boxed(None) for path, box in self.boxes.items()}
         return Skeleton(slots, self.structure, boxes, described)
 
-    def fit(
-        self, values: Values, title: str, *, numbers: bool = False
-    ) -> Variables:
+    def fit(self, values: Values, title: str, *, numbers: bool = False) -> Variables:
         """Returns variables of the values of a whole tree.
 
         Args:

@@ -47,11 +47,14 @@ class NoSuchCallError(LoadModuleError):
 class InnerCallError(LoadModuleError):
     """The call runs inside another transformation."""
 
-    def __init__(self, path: TreePath) -> None:
-        """Names the module."""
+    def __init__(self, path: TreePath, inside: str) -> None:
+        """Names the module and what it runs in."""
         super().__init__(
-            f"{join(path) or 'The module'} runs inside scan, vmap or another "
-            "transformation, so its inputs do not exist outside of it.",
+            f"This call of {join(path) or 'the module'} is a {inside}, so its inputs "
+            "do not exist outside of it."
+            if inside.startswith(("step", "turn", "branch"))
+            else f"{join(path) or 'The module'} runs {inside}, so its inputs do not "
+            "exist outside of it.",
             where=join(path),
             hint="Run the module around it, which calls the transformation.",
         )
@@ -169,7 +172,7 @@ def _inputs_of_call(prepared: Prepared, index: int) -> list[Any]:
     def run(*arrays: Any) -> list[Any]:
         _trace(forward, prepared, watch, arrays)
         if watch.reached is not None and watch.reached.is_inner:
-            raise InnerCallError(watch.reached.path)
+            raise InnerCallError(watch.reached.path, watch.reached.inside)
         taken, watch.taken = watch.taken, []
         return taken
 

@@ -133,6 +133,12 @@ class UserCode:
             if file := getattr(module, "__file__", None):
                 shelf.digests[Path(file)] = digest_of(Path(file))
 
+    def files(self) -> tuple[str, ...]:
+        """Returns the files of the present project that were imported, sorted."""
+        if self.root is None:
+            return ()
+        return tuple(sorted(str(file) for file in self._shelves[self.root].digests))
+
     def leave(self) -> None:
         """Puts the present project's modules on their shelf."""
         if self.root is None:

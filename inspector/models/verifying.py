@@ -24,12 +24,14 @@ from inspector.engine.messages.running import Remark, RunModule
 from inspector.models.executing import Prepared, prepare
 from inspector.models.loading import Progress
 from inspector.models.outputs import host
+from inspector.models.recording import MOST_BYTES
 from inspector.models.recording_calls import CallWatch, SeenCall, arrays_in
+from inspector.models.recording_inner import inner_outputs
 from inspector.models.running import memory_explained
 from inspector.models.verifying_pairs import Pair, pairs_of
 from inspector.variables.path import TreePath, join
 
-_INNER = "not compared: inside scan, vmap or another transformation"
+_INNER = "not compared: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +88,13 @@ def run_side(run: RunModule, progress: Progress) -> Side:
         with prepared.running("Running"):
             calls, arrays = _recorded(prepared)
             rest = iter([host(array) for array in arrays])
+            hidden = any(call.is_inner for call, _ in calls)
+            inner = inner_outputs(prepared, MOST_BYTES) if hidden else {}
             outputs = tuple(
-                tuple(next(rest) for _ in range(count)) for _, count in calls
+                inner.get(call.position, ())
+                if call.is_inner
+                else tuple(next(rest) for _ in range(count))
+                for call, count in calls
             )
     seen = tuple(call for call, _ in calls)
     return Side(seen, outputs, _outside(prepared.remarks))
@@ -149,10 +156,13 @@ def _row(pair: Pair, first: Side, second: Side) -> CallDifference:
     if a is None or b is None:
         note = "only in the first" if b is None else "only in the second"
         return CallDifference(one.path, one.method, 0.0, 0.0, note)
-    if a.is_inner or b.is_inner:
-        return CallDifference(a.path, a.method, 0.0, 0.0, _INNER)
     note = "" if a.path == b.path else f"{join(b.path) or 'root'} in the second"
     left, right = first.outputs[a.index], second.outputs[b.index]
+    if (a.is_inner and not left) or (b.is_inner and not right):
+        inside = a.inside or b.inside
+        return CallDifference(a.path, a.method, 0.0, 0.0, f"{_INNER}{inside}")
+    if a.inside:
+        note = note or f"{a.inside}, all together"
     if len(left) != len(right):
         text = f"{len(left)} and {len(right)} outputs"
         return CallDifference(a.path, a.method, math.inf, math.inf, text)

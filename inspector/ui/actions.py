@@ -52,11 +52,15 @@ class ActionId(StrEnum):
     FOCUS_HISTORY = "focusHistory"
     FOCUS_LOG = "focusLog"
     FOCUS_PLAN = "focusPlan"
+    FOCUS_RUN = "focusRun"
     THEME_SYSTEM = "themeSystem"
     THEME_LIGHT = "themeLight"
     THEME_DARK = "themeDark"
     RESET_LAYOUT = "resetLayout"
+    RUN = "run"
     STOP = "stop"
+    COMPARE = "compare"
+    COPY_SCRIPT = "copyScript"
     ABOUT = "about"
 
 
@@ -66,6 +70,7 @@ class Menu(StrEnum):
     FILE = "&File"
     EDIT = "&Edit"
     VIEW = "&View"
+    RUN = "&Run"
     HELP = "&Help"
 
 
@@ -91,6 +96,8 @@ class UiContext:
         clipboard: Whether the clipboard holds nodes of a source.
         model_running: Whether the model engine is starting, ready or busy.
         plan_open: Whether a plan waits for choices.
+        can_run: Whether there is a module that can be run.
+        is_run_on: Whether a run is on.
     """
 
     sources: int = 0
@@ -103,6 +110,8 @@ class UiContext:
     clipboard: bool = False
     model_running: bool = False
     plan_open: bool = False
+    can_run: bool = False
+    is_run_on: bool = False
 
     @property
     def has_target(self) -> bool:
@@ -154,7 +163,7 @@ class ActionSpec:
 
 
 _A = ActionId
-_F, _E, _V, _H = Menu.FILE, Menu.EDIT, Menu.VIEW, Menu.HELP
+_F, _E, _V, _R, _H = Menu.FILE, Menu.EDIT, Menu.VIEW, Menu.RUN, Menu.HELP
 _T = Scope.TREES
 
 SPECS: tuple[ActionSpec, ...] = (
@@ -175,9 +184,6 @@ SPECS: tuple[ActionSpec, ...] = (
                "Check the sources for changes on disk", lambda c: c.sources > 0),
     ActionSpec(_A.CLOSE_SOURCE, "&Close Source", "Ctrl+W", "close", _F, 3,
                "Close the source", lambda c: c.source_selected),
-    ActionSpec(_A.STOP, "S&top Model", "Ctrl+.", "stop", _F, 4,
-               "Stop the model engine; a fresh one takes over",
-               lambda c: c.model_running),
     ActionSpec(_A.QUIT, "&Quit", "Ctrl+Q", "quit", _F, 5,
                "Quit; unsaved edits are offered back the next time"),
     ActionSpec(_A.UNDO, "&Undo", "Ctrl+Z", "undo", _E, 0, "Undo", lambda c: c.can_undo),
@@ -217,12 +223,23 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec(_A.FOCUS_LOG, "&Log", "Ctrl+5", "log", _V, 2, "Go to the log"),
     ActionSpec(_A.FOCUS_PLAN, "Pla&n", "Ctrl+6", "", _V, 2, "Go to the plan",
                lambda c: c.plan_open),
+    ActionSpec(_A.FOCUS_RUN, "R&un", "Ctrl+7", "run", _V, 2, "Go to the run panel"),
     ActionSpec(_A.THEME_SYSTEM, "Theme of the S&ystem", "", "theme", _V, 3,
                "Follow the light or dark theme of the system"),
     ActionSpec(_A.THEME_LIGHT, "L&ight Theme", "", "light", _V, 3, "Light theme"),
     ActionSpec(_A.THEME_DARK, "Da&rk Theme", "", "dark", _V, 3, "Dark theme"),
     ActionSpec(_A.RESET_LAYOUT, "Reset Lay&out", "", "layout", _V, 4,
                "Put the panels back where they were at first"),
+    ActionSpec(_A.RUN, "&Run", "Ctrl+R", "run", _R, 0,
+               "Run the module on the target's values",
+               lambda c: c.can_run and not c.is_run_on),
+    ActionSpec(_A.STOP, "S&top Model", "Ctrl+.", "stop", _R, 0,
+               "Stop the run or the model engine; a fresh one takes over",
+               lambda c: c.model_running or c.is_run_on),
+    ActionSpec(_A.COMPARE, "&Compare Runs", "", "history", _R, 1,
+               "Compare the outputs of two runs", lambda c: c.can_run),
+    ActionSpec(_A.COPY_SCRIPT, "Copy as &Python", "Ctrl+Shift+P", "copy", _R, 1,
+               "Copy the call as a Python program", lambda c: c.can_run),
     ActionSpec(_A.ABOUT, "&About Flax Inspector", "", "about", _H, 1,
                "About Flax Inspector"),
 )  # fmt: skip

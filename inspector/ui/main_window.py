@@ -35,9 +35,11 @@ from inspector.ui.panels.details import DetailsPanel
 from inspector.ui.panels.history import HistoryPanel
 from inspector.ui.panels.log import LogPanel
 from inspector.ui.panels.plan import PlanPanel
+from inspector.ui.panels.run import RunPanel
 from inspector.ui.panels.sources import SourcesPanel
 from inspector.ui.panels.target import TargetPanel
 from inspector.ui.recheck import RecheckOnReturn
+from inspector.ui.reload import ReloadOffer
 from inspector.ui.session_bar import SessionOffer
 from inspector.ui.status_bar import StatusBar
 from inspector.ui.store_client import StoreClient
@@ -60,10 +62,12 @@ class MainWindow(QMainWindow):
         target: Panel of the target.
         details: Panel of one node.
         plan: Panel of a plan.
+        run: Panel of a call and its results.
         history: Panel of the history.
         log: Panel of the log.
         docks: The docks around the target.
         sessions: Offers back what a crash left behind.
+        reload: Offers to load a module again whose file changed.
 
     Signals:
         closing: The window was closed; its store is to end.
@@ -87,6 +91,7 @@ class MainWindow(QMainWindow):
         self._lay_out()
         self.handlers = WindowActions(self.actions_, self._parts())
         self.sessions = SessionOffer(client, self.banners)
+        self.reload = ReloadOffer(client, self.banners, notices)
         self._connect()
         RecheckOnReturn(self, self.sources.recheck_quietly)
         self._is_placed = layout.restore(self, settings, self.docks)
@@ -100,6 +105,7 @@ class MainWindow(QMainWindow):
             or self.sources.is_dirty
             or self.target.is_dirty
             or self.plan.is_dirty
+            or not self.run.is_settled
             or not self.details.is_settled
         )
 
@@ -119,6 +125,9 @@ class MainWindow(QMainWindow):
         if name == "target":
             self.target.focus_tree()
             return
+        if name == "run":
+            layout.open_high(self, self.docks.run)
+            return
         docks[name].show()
         docks[name].raise_()
 
@@ -129,6 +138,7 @@ class MainWindow(QMainWindow):
         self.target = TargetPanel(client, theme, self.mirror, self.actions_, self)
         self.details = DetailsPanel(client, theme, self, name_of=self.mirror.name_of)
         self.plan = PlanPanel(client, theme, self)
+        self.run = RunPanel(client, theme, self.mirror, self._settings, self)
         self.history = HistoryPanel(client, theme, self)
         self.log = LogPanel(client, theme, self, notices=self.notices)
         self.status = StatusBar(client, theme, self)
@@ -145,7 +155,12 @@ class MainWindow(QMainWindow):
             self.theme,
             sources=(self.sources, self.sources.title),
             details=self.details,
-            lower={"Plan": self.plan, "History": self.history, "Log": self.log},
+            lower={
+                "Plan": self.plan,
+                "Run": self.run,
+                "History": self.history,
+                "Log": self.log,
+            },
         )
         layout.fill_menus(self.menuBar(), self.actions_, self.docks)
         self.setContentsMargins(2 * SPACE, 0, 2 * SPACE, 0)
@@ -161,6 +176,7 @@ class MainWindow(QMainWindow):
             self.sources,
             self.target,
             self.details,
+            self.run,
             self.docks,
         )
 
@@ -168,6 +184,9 @@ class MainWindow(QMainWindow):
         self.sources.node_chosen.connect(self.details.show_node)
         self.target.node_chosen.connect(self.details.show_node)
         self.details.node_chosen.connect(self.handlers.reveal)
+        self.run.node_chosen.connect(self.details.show_node)
+        self.run.module_wanted.connect(self.handlers.open_module)
+        self.run.state_changed.connect(self._update_context)
         self.sources.opened.connect(self._on_opened)
         self.sources.logged.connect(self.log.add)
         self.files.sources_dropped.connect(self.handlers.open_paths)
@@ -206,6 +225,8 @@ class MainWindow(QMainWindow):
                 model_running=self._model_state in {"starting", "ready", "busy"},
                 # Not isVisible(): another tab may lie over it.
                 plan_open=self.docks.plan.toggleViewAction().isChecked(),
+                can_run=self.run.has_module,
+                is_run_on=self.run.is_running,
             )
         )
         local = history.position - history.first

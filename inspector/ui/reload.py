@@ -49,7 +49,9 @@ class ReloadOffer(QObject):
     def _on_file(self, event: ModuleFileChanged) -> None:
         self._name = PurePath(event.file).name
         if event.is_gone:
-            text = f"{self._name} is no longer there. The module stays as it was loaded."
+            text = (
+                f"{self._name} is no longer there. The module stays as it was loaded."
+            )
             self._banners.show_message(_REASON, text, "warning").setToolTip(event.file)
             return
         text = f"{self._name} has changed on disk. Edits that still fit are kept."

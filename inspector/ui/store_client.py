@@ -19,6 +19,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from inspector.engine.messages.document import Changes, EngineStatus, Notice
 from inspector.engine.messages.envelope import Event, Progress
+from inspector.engine.messages.inspecting import ModuleFileChanged
 from inspector.errors import ErrorInfo
 
 _LOG = logging.getLogger(__name__)
@@ -100,6 +101,7 @@ class StoreClient(QObject):
     Signals:
         changed: `Changes` after every edit and change of the sources.
         engine_changed: `EngineStatus` of an engine.
+        module_file_changed: `ModuleFileChanged`: the target's module changed on disk.
         noticed: `Notice` that a person should read, failures nobody handled too.
         closed: `ErrorInfo`, when the store ended without being asked to.
         started: A store was started or started anew; panels ask again.
@@ -109,6 +111,7 @@ class StoreClient(QObject):
 
     changed = Signal(object)
     engine_changed = Signal(object)
+    module_file_changed = Signal(object)
     noticed = Signal(object)
     closed = Signal(object)
     started = Signal()
@@ -349,6 +352,8 @@ class StoreClient(QObject):
             self.engine_changed.emit(body)
         elif isinstance(body, Notice):
             self.noticed.emit(body)
+        elif isinstance(body, ModuleFileChanged):
+            self.module_file_changed.emit(body)
         else:
             _LOG.debug("event of no concern to the window: %s", type(body).__name__)
 

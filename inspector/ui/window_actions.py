@@ -25,6 +25,7 @@ from inspector.ui.actions import ActionId, ActionSet
 from inspector.ui.document_mirror import DocumentMirror
 from inspector.ui.notices import Notices
 from inspector.ui.operations import edits, exports, recipes, sources
+from inspector.ui.panels.run import RunPanel
 from inspector.ui.panels.sources import SourcesPanel
 from inspector.ui.panels.target import TargetPanel
 from inspector.ui.panels.tree_panel import TreePanel
@@ -60,6 +61,7 @@ class Parts:
         sources: Panel of the sources.
         target: Panel of the target.
         details: Panel of the details.
+        run: Panel of the runs.
         docks: The docks.
     """
 
@@ -72,6 +74,7 @@ class Parts:
     sources: SourcesPanel
     target: TargetPanel
     details: QWidget
+    run: RunPanel
     docks: layout.Docks
 
 
@@ -120,11 +123,15 @@ class WindowActions(QObject):
             a.FOCUS_HISTORY: lambda: self._raise(docks.history, "historyList"),
             a.FOCUS_LOG: lambda: self._raise(docks.log, "logView"),
             a.FOCUS_PLAN: lambda: self._raise(docks.plan, "planTable"),
+            a.FOCUS_RUN: self.show_run,
             a.THEME_SYSTEM: lambda: self._set_theme(Mode.SYSTEM),
             a.THEME_LIGHT: lambda: self._set_theme(Mode.LIGHT),
             a.THEME_DARK: lambda: self._set_theme(Mode.DARK),
             a.RESET_LAYOUT: lambda: layout.reset(parts.window, docks),
+            a.RUN: self.run,
             a.STOP: self.stop,
+            a.COMPARE: self.compare,
+            a.COPY_SCRIPT: self.copy_script,
             a.ABOUT: self.about,
         }
 
@@ -267,8 +274,33 @@ class WindowActions(QObject):
         self._parts.sources.tree_view.state_keeper.collapse_all()
         self._parts.target.tree_view.state_keeper.collapse_all()
 
+    def show_run(self) -> None:
+        """Brings the run panel to the front, with room to work in."""
+        layout.open_high(self._parts.window, self._parts.docks.run)
+        self._parts.run.focus_call()
+
+    def run(self) -> None:
+        """Runs the call of the run panel; the first time it is shown before."""
+        self.show_run()
+        self._parts.run.run_when_known()
+
+    def compare(self) -> None:
+        """Shows the runs of this session, to compare two of them."""
+        self.show_run()
+        results = self._parts.run.results
+        results.tabs.setCurrentWidget(results.runs)
+
+    def copy_script(self) -> None:
+        """Copies the call of the run panel as a program."""
+        if self._parts.run.call_side.form is None:
+            self.show_run()
+        self._parts.run.copy_code()
+
     def stop(self) -> None:
-        """Ends the model engine; what it did is asked for again when needed."""
+        """Ends the run that is on; else the model engine, whatever it does."""
+        if self._parts.run.is_running:
+            self._parts.run.stop()
+            return
         self._parts.client.ask(StopModel(), owner=self, on_reply=lambda _done: None)
 
     def about(self) -> None:

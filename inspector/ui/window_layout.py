@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QByteArray, QSettings, QSize, Qt
+from PySide6.QtCore import QByteArray, QSettings, QSize, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDockWidget,
@@ -32,7 +32,7 @@ from inspector.ui.tokens import SPACE
 _GEOMETRY = "window/geometry"
 _STATE = "window/state"
 # Raised when the docks are others, so that an old layout is not laid over them.
-_VERSION = 1
+_VERSION = 2
 
 _SIZE = (1440, 900)
 _LOWER_MAX = 210
@@ -51,6 +51,7 @@ class Docks:
     sources: QDockWidget
     details: QDockWidget
     plan: QDockWidget
+    run: QDockWidget
     history: QDockWidget
     log: QDockWidget
 
@@ -70,7 +71,7 @@ def make_docks(
         theme: Colours.
         sources: Panel of the sources and its title.
         details: Panel of the details.
-        lower: Title -> panel of each tab below: plan, history, log.
+        lower: Title -> panel of each tab below: plan, run, history, log.
     """
     window.setDockNestingEnabled(True)
     window.setDockOptions(
@@ -102,8 +103,9 @@ def make_docks(
     for dock in made[1:]:
         window.tabifyDockWidget(made[0], dock)
     made[0].hide()
-    made[1].raise_()
-    return Docks(left, right, made[0], made[1], made[2])
+    plan, run, history, log = made
+    history.raise_()
+    return Docks(left, right, plan, run, history, log)
 
 
 def make_center(
@@ -163,7 +165,13 @@ def fill_menus(bar: QMenuBar, actions: ActionSet, panels: Docks) -> None:
         if name is Menu.VIEW:
             shown = menu.addMenu("&Panels")
             shown.setObjectName("menuPanels")
-            for dock in (panels.sources, panels.details, panels.history, panels.log):
+            for dock in (
+                panels.sources,
+                panels.details,
+                panels.run,
+                panels.history,
+                panels.log,
+            ):
                 shown.addAction(dock.toggleViewAction())
 
 
@@ -208,11 +216,16 @@ def lower_height(height: int) -> int:
 
 def open_plan(window: QMainWindow, docks: Docks) -> None:
     """Shows the plan and gives it the room that choosing wants."""
-    docks.plan.show()
-    docks.plan.raise_()
+    open_high(window, docks.plan)
+
+
+def open_high(window: QMainWindow, dock: QDockWidget) -> None:
+    """Shows a lower panel and gives it the room that working in it wants."""
+    dock.show()
+    dock.raise_()
     wanted = int(window.height() * _PLAN_PART)
-    if docks.plan.height() < wanted:
-        window.resizeDocks([docks.plan], [wanted], Qt.Orientation.Vertical)
+    if dock.height() < wanted:
+        window.resizeDocks([dock], [wanted], Qt.Orientation.Vertical)
 
 
 def close_plan(window: QMainWindow, docks: Docks) -> None:
@@ -225,19 +238,22 @@ def close_plan(window: QMainWindow, docks: Docks) -> None:
 
 def reset(window: QMainWindow, docks: Docks) -> None:
     """Puts every dock back where it was at the first start."""
-    for dock, area in (
-        (docks.sources, _DOCK_AREA.LeftDockWidgetArea),
-        (docks.details, _DOCK_AREA.RightDockWidgetArea),
-        (docks.plan, _DOCK_AREA.BottomDockWidgetArea),
-        (docks.history, _DOCK_AREA.BottomDockWidgetArea),
-        (docks.log, _DOCK_AREA.BottomDockWidgetArea),
-    ):
+    lower = (docks.plan, docks.run, docks.history, docks.log)
+    for dock in (docks.sources, docks.details, *lower):
         dock.setFloating(False)
-        window.addDockWidget(area, dock)
-        dock.setVisible(dock is not docks.plan)
-    window.tabifyDockWidget(docks.plan, docks.history)
-    window.tabifyDockWidget(docks.history, docks.log)
+        # Side by side the lower ones would be wider than a small window.
+        dock.hide()
+    window.addDockWidget(_DOCK_AREA.LeftDockWidgetArea, docks.sources)
+    window.addDockWidget(_DOCK_AREA.RightDockWidgetArea, docks.details)
+    for number, dock in enumerate(lower):
+        window.addDockWidget(_DOCK_AREA.BottomDockWidgetArea, dock)
+        if number:
+            window.tabifyDockWidget(lower[number - 1], dock)
+    # Tabs of what was just shown come with the next layout; history is in front.
+    for dock in (docks.sources, docks.details, docks.history, docks.run, docks.log):
+        dock.show()
     docks.history.raise_()
+    QTimer.singleShot(0, docks.history, docks.history.raise_)
     share_out(window, docks)
 
 

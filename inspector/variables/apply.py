@@ -43,7 +43,7 @@ from inspector.variables.tree import (
 from inspector.variables.value import Cast, Filled, Stored, Unset, Value
 
 
-def apply_edit(tree: Branch, edit: Edit) -> Branch:
+def apply_edit(tree: Branch, edit: Edit) -> Branch:  # noqa: PLR0911 - one return a kind
     """Returns the tree after an edit.
 
     Args:

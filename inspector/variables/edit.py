@@ -176,7 +176,7 @@ def touched(edit: Edit) -> tuple[TreePath, ...]:
     return edit.paths
 
 
-def describe(edit: Edit) -> str:
+def describe(edit: Edit) -> str:  # noqa: PLR0911 - one return a kind
     """Returns an edit as a verb phrase that names its object, for the history."""
     if isinstance(edit, Transfer):
         return _describe_transfer(edit)

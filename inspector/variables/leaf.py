@@ -142,10 +142,10 @@ def origin_of(value: Value) -> Origin:
     if isinstance(value, Cast):
         inner = origin_of(value.of)
         return Origin.CONVERTED if inner is Origin.EXACT else inner
-    inner = innermost(value)
-    if isinstance(inner, Kept):
+    base = innermost(value)
+    if isinstance(base, Kept):
         return Origin.RUN
-    if isinstance(inner, Initial):
+    if isinstance(base, Initial):
         return Origin.INITIAL
     if isinstance(value, Unset):
         return Origin.UNSET

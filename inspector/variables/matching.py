@@ -17,6 +17,7 @@ from inspector.variables.fitting import fits
 from inspector.variables.homes import OUTSIDE, PARAMS, SLOTS
 from inspector.variables.path import is_prefix
 from inspector.variables.tree_index import Entry, Names
+from inspector.variables.variable_types import RNGS
 
 _SHIFT = 3
 _COMMON = 16
@@ -213,7 +214,12 @@ def _leaves_below(side: Sequence[Selected], depths: Iterable[int]) -> Counter[Na
 
 def _meet(source: str | None, target: str | None) -> bool:
     """Whether leaves of two collections may be the same variable."""
-    if source == target or source is None:
+    if source == target:
+        return True
+    # Random keys and counters are no variables of a model, whatever their names.
+    if RNGS in {source, target}:
+        return False
+    if source is None:
         return True
     # A tree without collections holds variables, never optimizer states.
     return target is None and source != OUTSIDE and source not in SLOTS

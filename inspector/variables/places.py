@@ -15,6 +15,7 @@ from inspector.variables.nearest import did_you_mean
 from inspector.variables.path import TreePath, is_prefix, join
 from inspector.variables.tree import Branch, get, resolve
 from inspector.variables.tree_index import Names, TreeIndex
+from inspector.variables.variable_types import RNGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ def travelling(index: TreeIndex, place: Place, others: frozenset[str]) -> set[st
 
 def collections_of(index: TreeIndex) -> frozenset[str]:
     """Returns the names of all collections of a tree."""
-    return frozenset(name for home in index.homes for name, _ in home.collections)
+    return index.collections()
 
 
 def stands_for_params(name: str, others: frozenset[str]) -> bool:
@@ -140,4 +141,4 @@ def stands_for_params(name: str, others: frozenset[str]) -> bool:
     (`ema_params`), a counter or an optimizer state.
     """
     known = name in KNOWN or name in SLOTS or name in others
-    return not known and PARAMS not in name and name != OUTSIDE
+    return not known and PARAMS not in name and name not in {OUTSIDE, RNGS}

@@ -115,7 +115,7 @@ def value_to_json(value: Value) -> dict[str, object]:
     return data
 
 
-def _inner_to_json(value: Value) -> dict[str, object]:
+def _inner_to_json(value: Value) -> dict[str, object]:  # noqa: PLR0911 - one return a kind
     if isinstance(value, Stored):
         return {"form": "stored", "source": value.source, "path": list(value.path)}
     if isinstance(value, Raw):
@@ -162,7 +162,7 @@ def value_from_json(data: object, where: str = "value") -> Value:
     return value
 
 
-def _inner_from_json(fields: JsonObject) -> Value:
+def _inner_from_json(fields: JsonObject) -> Value:  # noqa: PLR0911 - one return a kind
     form = fields.text("form")
     if form == "stored":
         return Stored(fields.text("source"), fields.path("path"))

@@ -17,6 +17,7 @@ from inspector.variables.edit import Asked, Pair, Transfer
 from inspector.variables.fitting import Verdict, compare
 from inspector.variables.homes import KNOWN
 from inspector.variables.leaf import SCALAR_KINDS, Leaf
+from inspector.variables.list_names import with_positions_apart
 from inspector.variables.matching import DIRECT, Aligned, Selected, Shift, align
 from inspector.variables.path import TreePath, join
 from inspector.variables.places import (
@@ -29,6 +30,7 @@ from inspector.variables.places import (
 from inspector.variables.tree import Node
 from inspector.variables.tree_index import Entry, TreeIndex
 from inspector.variables.value import Literal
+from inspector.variables.variable_types import RNGS, collection_of_type
 
 
 class PlanRow(NamedTuple):
@@ -132,10 +134,12 @@ def make_plan(
         TransferError: A path is in neither tree, or ``only`` names a collection
             that neither has.
     """
+    # A person may name the type of NNX variables where Linen has a collection.
+    named = collection_of_type(only) if only and only[:1].isupper() else only or ""
     ends = _Ends(
         source if isinstance(source, TreeIndex) else TreeIndex(source),
         target if isinstance(target, TreeIndex) else TreeIndex(target),
-        only or "",
+        named,
     )
     start = locate(ends.source, source_path, "source")
     end = locate(ends.target, target_path, "target")
@@ -186,7 +190,14 @@ def _try(ends: _Ends, start: Place, end: Place) -> _Found:
         wanted = end.collection or "params"
         target = [one for one in target if one.collection in {wanted, None}]
     source, target = _named(source, target), _named(target, source)
-    return _Found(start, end, source, target, align(source, target))
+    found = _Found(start, end, source, target, align(source, target))
+    if found.aligned.fitting >= min(len(source), len(target)):
+        return found
+    apart = with_positions_apart(source, target)
+    if apart is None:
+        return found
+    other = _Found(start, end, *apart, align(*apart))
+    return other if other.aligned.fitting > found.aligned.fitting else found
 
 
 def _named(side: list[Selected], other: list[Selected]) -> list[Selected]:
@@ -212,11 +223,15 @@ def _select(
         entries = [
             entry
             for entry in entries
-            if entry.collection in inside and entry.names[:depth] == place.names
+            if (place.collection is None or entry.collection in inside)
+            and entry.names[:depth] == place.names
         ]
     elif place.path:
         length = len(place.path)
         entries = [entry for entry in entries if entry.path[:length] == place.path]
+    if place.collection is None and RNGS not in others:
+        # A model without keys has nothing to say of those of an NNX module.
+        entries = [entry for entry in entries if entry.collection != RNGS]
     if only:
         entries = [entry for entry in entries if entry.collection in {only, None}]
     collections = {

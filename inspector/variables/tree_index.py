@@ -1,6 +1,7 @@
 """What matching has to know of one tree: every leaf as a variable.
 
-A variable is (collection, module path, name). The store keeps a `TreeIndex` of
+A variable is (collection, module path, name); in an NNX module its type stands
+for the collection. The store keeps a `TreeIndex` of
 each source and of the target, so that a plan is made while the mouse hovers. It
 knows one tree at a time; pairing two is `matching`.
 """
@@ -8,16 +9,23 @@ knows one tree at a time; pairing two is `matching`.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
 
 from inspector.variables.homes import OUTSIDE, Home, find_homes
 from inspector.variables.leaf import EMPTY_KINDS, Leaf
 from inspector.variables.path import TreePath, is_prefix
 from inspector.variables.tree import Branch, Node, get, walk
+from inspector.variables.variable_types import (
+    RNGS,
+    collection_of_type,
+    is_rng_state,
+)
 
 Names = tuple[str, ...]
 """Module path and name, integers written out: a list position meets a text."""
 
+_LOOKED_AT = 256
 _VALUE_KEYS = ("value", "raw_value")
 
 
@@ -48,13 +56,16 @@ class TreeIndex:
 
     Attributes:
         tree: The tree.
-        homes: Where variables lie in it.
+        homes: Where variables lie in it; none in an NNX module.
     """
 
     def __init__(self, tree: Node) -> None:
         """Looks for the homes; leaves are walked when they are asked for."""
         self.tree = tree
-        self.homes = find_homes(tree)
+        first = islice(walk(tree), _LOOKED_AT)
+        self._typed = any(leaf.variable for _, leaf in first)
+        # An attribute of a module may be called `params`; its types say what is.
+        self.homes = () if self._typed else find_homes(tree)
         self._leaves: list[tuple[TreePath, Leaf, Names]] | None = None
         self._entries: dict[Home | None, tuple[Entry, ...]] = {}
 
@@ -74,6 +85,15 @@ class TreeIndex:
             self._entries[home] = tuple(self._classify(home))
         return self._entries[home]
 
+    def collections(self) -> frozenset[str]:
+        """Returns the names of all collections: those of homes, or those of types."""
+        if self.homes:
+            return frozenset(
+                name for home in self.homes for name, _ in home.collections
+            )
+        found = {entry.collection for entry in self.entries(None)}
+        return frozenset(name for name in found if name is not None)
+
     def _classify(self, home: Home | None) -> Iterable[Entry]:
         if self._leaves is None:
             self._leaves = [
@@ -82,7 +102,10 @@ class TreeIndex:
                 if leaf.kind not in EMPTY_KINDS
             ]
         if home is None:
-            return [Entry(path, leaf, None, at) for path, leaf, at in self._leaves]
+            return [
+                Entry(path, leaf, _bare_collection(leaf, at, typed=self._typed), at)
+                for path, leaf, at in self._leaves
+            ]
         places = {place: name for name, place in home.collections}
         lengths = sorted({len(place) for place in places}, reverse=True)
         found: list[Entry] = []
@@ -105,6 +128,14 @@ class TreeIndex:
             # A flat file joins the names of its modules with dots.
             return tuple(names[0].split("."))
         return names
+
+
+def _bare_collection(leaf: Leaf, names: Names, *, typed: bool) -> str | None:
+    if leaf.variable:
+        return collection_of_type(leaf.variable)
+    if not typed and is_rng_state(names, leaf):
+        return RNGS
+    return None
 
 
 def _is_box(branch: Branch) -> bool:

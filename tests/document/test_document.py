@@ -243,6 +243,31 @@ def test_rebase_keeps_what_fits() -> None:
     assert to_plain(document.target) == to_plain(other)
 
 
+def test_values_of_a_run_fit_another_base_leaf_by_leaf() -> None:
+    document = make_document()
+    document.apply(ONE_OF_EACH[6])
+    other = tree({"params": {"backbone": {"bias": (4,)}}, "step": 7}, "")
+    report = document.rebase(module_base(other))
+    assert report.kept == 1
+    assert [(one.path, one.why) for one in report.misfits] == [
+        (
+            ("params", "backbone", "bias"),
+            "the target has float32 [4], the run gave float32 [3]",
+        )
+    ]
+    assert get(document.target, ("cache", "key")) is not None
+
+
+def test_values_of_a_run_change_values_and_may_add_leaves() -> None:
+    document = make_document()
+    change = document.apply(ONE_OF_EACH[6])
+    assert change.text == "Take 3 updates of run 2"
+    assert change.flags == Change.VALUES | Change.STRUCTURE | Change.HISTORY
+    assert ("cache", "key") in change.paths
+    assert document.undo().text == "Undo: Take 3 updates of run 2"
+    assert get(document.target, ("cache",)) is None
+
+
 def test_seeds_belong_to_modules() -> None:
     document = make_document()
     document.apply(ONE_OF_EACH[1])
@@ -304,6 +329,7 @@ def test_recipes_of_old_versions_are_replayed(path: Path) -> None:
 
 def test_there_are_old_recipes() -> None:
     assert len(list(RECIPES.glob("version-1-*.json"))) >= 2
+    assert list(RECIPES.glob("version-2-*.json"))
 
 
 def test_sharing() -> None:

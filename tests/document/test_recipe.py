@@ -127,10 +127,10 @@ def test_references_to_absent_sources() -> None:
 
 
 def test_newer_versions_are_refused_in_words() -> None:
-    data = _plain(_whole()) | {"version": 2}
+    data = _plain(_whole()) | {"version": 3}
     with pytest.raises(RecipeError) as caught:
         from_json(data)
-    assert caught.value.message == ("it is of version 2, this program reads up to 1")
+    assert caught.value.message == "it is of version 3, this program reads up to 2"
     assert caught.value.hint == "Open it with a newer Flax Inspector."
 
 

@@ -60,6 +60,17 @@ def test_a_filter_keeps_the_way_to_each_match_in_numeric_order() -> None:
     assert visible.hits == 2
 
 
+@pytest.mark.parametrize("query", ["BatchStat", "batchst", "*Stat"])
+def test_the_type_of_an_nnx_variable_matches_as_a_collection_does(query: str) -> None:
+    tree = build(
+        [
+            (("bn", "mean"), Leaf(Kind.ARRAY, variable="BatchStat")),
+            (("bn", "scale"), Leaf(Kind.ARRAY, variable="Param")),
+        ]
+    )
+    assert find(tree, query, 9) == ([("bn", "mean")], 1)
+
+
 def test_a_matching_branch_is_shown_whole() -> None:
     visible = apply_query(make_tree(), "Conv_0")
     assert visible is not None

@@ -18,6 +18,7 @@ from inspector.variables.value import (
     Cast,
     Filled,
     Initial,
+    Kept,
     Literal,
     Patched,
     Stored,
@@ -107,6 +108,19 @@ def test_details_say_every_step_of_a_value() -> None:
         "cast float16 → float32",
         "1 number typed at [0, 1]",
     ]
+
+
+def test_a_variable_of_nnx_shows_its_type() -> None:
+    leaf = Leaf(
+        Kind.ARRAY, (2, 3), "float32", Kept("ab" * 32, (2, 3), "float32"),
+        note="tag='x'", variable="BatchStat",
+    )  # fmt: skip
+    tree = Branch({"mean": leaf})
+    details = make_details("target", tree, ("mean",), NAMES, is_target=True)
+    assert details.note == "BatchStat · tag='x'"
+    assert (details.row.variable, details.row.origin) == ("BatchStat", "run")
+    assert (details.text, details.ready) == ("taken from a run", True)
+    assert page(tree).rows[0].variable == "BatchStat"
 
 
 def test_an_initial_value_is_not_ready() -> None:

@@ -233,6 +233,16 @@ def test_pictures(tmp_path: Path) -> None:
         array = jax.tree.leaves(found.value)[0]
         assert array.shape == (1, 4, 4, 3)
         assert str(file) in found.code
+    half = np.full((1, 2, 2, 3), 0.5, jax.numpy.bfloat16)
+    np.save(file, half)
+    found = parse_input(
+        "bf16[1,2,2,3]:cat.png", tmp_path, {"bf16[1,2,2,3]:cat.png": str(file)}
+    )
+    assert found.value.dtype == half.dtype
+    assert np.array_equal(found.value, half)
+    again = shown(found.code)
+    assert isinstance(again, np.ndarray)
+    assert again.dtype == half.dtype
     error = _error("dog.png", tmp_path)
     assert error.where == "dog.png"
     assert "inputs of a run" in error.hint

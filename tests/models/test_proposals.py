@@ -76,6 +76,11 @@ class Recurrent(nn.Module):
         assert x.ndim == 3
         return nn.RNN(nn.LSTMCell(6))(x)
 
+class Cell(nn.Module):
+    @nn.compact
+    def __call__(self, carry, x):
+        return nn.LSTMCell(6)(carry, x)
+
 class Nothing(nn.Module):
     @nn.compact
     def __call__(self):
@@ -102,6 +107,10 @@ CASES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "Keyed": (("f32[2,5]", "key<fry>[]"), ("float32[1,5]", "key<fry>[]")),
     "Series": (("f32[1,9,5]",), ("float32[1,32,5]",)),
     "Recurrent": (("f32[1,9,5]",), ("float32[1,16,5]",)),
+    "Cell": (
+        ("(f32[1,6], f32[1,6])", "f32[1,5]"),
+        ("(float32[1,6], float32[1,6])", "float32[1,5]"),
+    ),
     "Nothing": ((), ()),
 }
 

@@ -84,7 +84,7 @@ class SetupAndCompact(nn.Module):
 
 class OwnInit(nn.Module):
     def __init__(self, width):
-        self.width = width  # <- own init
+        self.width = width
 
     @nn.compact
     def __call__(self, x):
@@ -131,16 +131,6 @@ class ClassAsInstance(nn.Module):
 class NoCall(nn.Module):
     def encode(self, x):
         return x
-
-
-class TwoCompact(nn.Module):
-    @nn.compact
-    def __call__(self, x):
-        return nn.Dense(3)(x)
-
-    @nn.compact
-    def other(self, x):
-        return nn.Dense(3)(x)
 
 
 class Branch(nn.Module):
@@ -236,7 +226,7 @@ class Dense(nn.Module):
     @nn.compact
     def __call__(self, x):
         x = nn.Dense(4)(x)  # <- width
-        return nn.Dense(4, name="second")(x)
+        return nn.Dense(4, name="second")(x)  # <- second
 
 
 class Normed(nn.Module):

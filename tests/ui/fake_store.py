@@ -25,6 +25,7 @@ from inspector.variables.path import TreePath, parse
 from inspector.variables.plan import Plan, decide, make_plan
 from inspector.variables.tree import EMPTY, Branch, Node, build, totals_of
 from inspector.variables.value import Initial, Stored
+from tests.ui.call_samples import call_answers
 
 OnEvent = Callable[[object], None]
 OnClosed = Callable[[ErrorInfo], None]
@@ -70,6 +71,8 @@ class FakeStore:
         cancelled: Bodies that were cancelled.
         holding: Classes of bodies that are held back.
         sessions: What `AskSessions` finds.
+        failing: Class of a body -> the failure that answers it.
+        answers: Answers of a test, in place of the usual ones.
     """
 
     asked: list[Any] = field(default_factory=list)
@@ -77,6 +80,7 @@ class FakeStore:
     holding: set[type] = field(default_factory=set)
     sessions: list[document.SessionInfo] = field(default_factory=list)
     failing: dict[type, ErrorInfo] = field(default_factory=dict)
+    answers: dict[type, Callable[[Any], object]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._sources: dict[str, tuple[document.SourceInfo, Node]] = {}
@@ -106,6 +110,7 @@ class FakeStore:
             document.DeleteNodes: lambda b: self._edit(Delete(b.paths)),
             document.Undo: lambda _b: self._go_to(self._position - 1),
             document.Redo: lambda _b: self._go_to(self._position + 1),
+            **call_answers(),
             viewing.AskChildren: self._children,
             viewing.Locate: self._locate,
             viewing.Describe: self._describe,
@@ -261,7 +266,9 @@ class FakeStore:
             one.on_failure(failure)
             return
         try:
-            one.on_reply(self._handlers[type(one.body)](one.body))
+            kind = type(one.body)
+            handler = self.answers.get(kind) or self._handlers[kind]
+            one.on_reply(handler(one.body))
         except InspectorError as error:
             one.on_failure(error.info())
 

@@ -16,12 +16,13 @@ from inspector.variables.edit import (
     Pair,
     Rename,
     SetNumbers,
+    TakeValues,
     Transfer,
 )
 from inspector.variables.leaf import Kind, Leaf
 from inspector.variables.path import TreePath
 from inspector.variables.tree import Branch, Container, get, walk
-from inspector.variables.value import Literal
+from inspector.variables.value import Kept, Literal
 from tests.variables.trees import tree
 
 START = tree(
@@ -69,6 +70,26 @@ ONE_OF_EACH: tuple[Edit, ...] = (
     CastLeaves((("params", "backbone", "bias"), ("params", "blocks", 1, "w")), "int8"),
     FillLeaves((("params", "head", "kernel"),), 0.5),
     SetNumbers(("params", "backbone", "bias"), (1,), (1,), b"\0\0\0?", "float32"),
+    TakeValues(
+        (
+            (
+                ("params", "backbone", "bias"),
+                Leaf(Kind.ARRAY, (3,), "float32", Kept("ab" * 32, (3,), "float32")),
+            ),
+            (
+                ("cache", "key"),
+                Leaf(
+                    Kind.KEY,
+                    (),
+                    "key<fry>",
+                    Kept("cd" * 32, (2,), "uint32"),
+                    variable="RngKey",
+                ),
+            ),
+            (("step",), Leaf(Kind.INT, value=Literal(8))),
+        ),
+        "Take 3 updates of run 2",
+    ),
 )
 
 

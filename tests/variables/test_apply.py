@@ -13,14 +13,17 @@ from inspector.variables.edit import (
     Pair,
     Rename,
     SetNumbers,
+    TakeValues,
     Transfer,
 )
 from inspector.variables.leaf import Kind, Leaf, Origin
+from inspector.variables.path import TreePath, join
 from inspector.variables.tree import Branch, Container, get
 from inspector.variables.value import (
     Cast,
     Filled,
     Initial,
+    Kept,
     Literal,
     Patched,
     Stored,
@@ -28,7 +31,7 @@ from inspector.variables.value import (
 from tests.variables.edits import ONE_OF_EACH, START
 from tests.variables.trees import tree
 
-TRANSFER, RENAME, DELETE, CAST, FILL, SET = ONE_OF_EACH
+TRANSFER, RENAME, DELETE, CAST, FILL, SET, TAKE = ONE_OF_EACH
 BIAS = ("params", "backbone", "bias")
 
 
@@ -100,6 +103,58 @@ def test_numbers() -> None:
     assert _leaf(apply_edit(START, one), *scale).value == Patched(
         Initial(scale), (), (), b"\0\0\0@"
     )
+
+
+def test_values_of_a_run() -> None:
+    after = apply_edit(START, TAKE)
+    bias = _leaf(after, *BIAS)
+    assert bias.value == Kept("ab" * 32, (3,), "float32")
+    assert bias.origin is Origin.RUN
+    key = _leaf(after, "cache", "key")
+    assert (key.kind, key.variable, key.origin) == (Kind.KEY, "RngKey", Origin.RUN)
+    assert _leaf(after, "step").value == Literal(8)
+    assert list(after.children) == ["params", "step", "cache"]
+    head = ("params", "head")
+    assert get(after, head) is get(START, head)
+    cast = apply_edit(after, CastLeaves((BIAS,), "bfloat16"))
+    assert _leaf(cast, *BIAS).origin is Origin.RUN
+
+
+def _taking(path: TreePath, shape: tuple[int, ...], dtype: str) -> TakeValues:
+    leaf = Leaf(Kind.ARRAY, shape, dtype, Kept("ab" * 32, shape, dtype))
+    return TakeValues(((path, leaf),), "Take 1 update of run 1")
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (
+            _taking(BIAS, (4,), "float32"),
+            "the target has float32 [3], the run gave float32 [4]",
+        ),
+        (
+            _taking(BIAS, (3,), "bfloat16"),
+            "the target has float32 [3], the run gave bfloat16 [3]",
+        ),
+        (
+            _taking(BIAS[:2], (3,), "float32"),
+            "the target has a branch here, the run gave float32 [3]",
+        ),
+        (
+            _taking((*BIAS, "below"), (3,), "float32"),
+            "the run gave a leaf for which the target has no place",
+        ),
+        (
+            _taking(("params", "blocks", 9, "w"), (3,), "float32"),
+            "the run gave a leaf for which the target has no place",
+        ),
+    ],
+)
+def test_values_of_a_run_that_do_not_fit(edit: TakeValues, message: str) -> None:
+    with pytest.raises(EditError) as caught:
+        apply_edit(START, edit)
+    assert caught.value.message == message
+    assert caught.value.where == join(edit.values[0][0])
 
 
 def test_encode_is_little_endian() -> None:

@@ -37,6 +37,7 @@ def test_texts() -> None:
         "Cast 2 leaves below params to int8",
         "Fill params/head/kernel with 0.5",
         "Set params/backbone/bias[1] to 0.5",
+        "Take 3 updates of run 2",
     ]
     numbers = SetNumbers(("w",), (1, 0), (2, 3), bytes(6), "int8")
     assert describe(numbers) == "Set w[1:3, 0:3]"
@@ -51,6 +52,10 @@ def test_texts() -> None:
 def test_touched_paths() -> None:
     assert touched(ONE_OF_EACH[0])[2] == ("step",)
     assert touched(ONE_OF_EACH[1]) == (("params", "head"),)
+    assert touched(ONE_OF_EACH[6])[:2] == (
+        ("params", "backbone", "bias"),
+        ("cache", "key"),
+    )
     assert touched(Delete((("a", 0),))) == (("a", 0),)
 
 

@@ -25,6 +25,7 @@ from inspector.variables.value import (
     Cast,
     Filled,
     Initial,
+    Kept,
     Literal,
     Patched,
     Raw,
@@ -81,6 +82,7 @@ VALUES: list[Value] = [
     Stored("s1", ("params", 0, "0", "a/b")),
     Raw("values.bin", 8, (2, 3), "bfloat16"),
     Initial(()),
+    Kept("0f" * 32, (2, 3), "bfloat16"),
     Filled(-math.inf),
     Filled(True),
     Filled(2),
@@ -125,7 +127,15 @@ def test_deep_stacks_are_flat_in_json() -> None:
 
 def test_leaf_with_all_fields_survives_json() -> None:
     leaf = Leaf(
-        Kind.KEY, (4,), "key<fry>", Stored("s2", ("k",)), "P('data')", "bad", "box", 9
+        Kind.KEY,
+        (4,),
+        "key<fry>",
+        Stored("s2", ("k",)),
+        "P('data')",
+        "bad",
+        "box",
+        9,
+        "RngKey",
     )
     assert leaf_from_json(json.loads(json.dumps(leaf_to_json(leaf)))) == leaf
 
@@ -138,6 +148,10 @@ def test_leaf_with_all_fields_survives_json() -> None:
         ({"kind": "None", "extra": 1}, "leaf"),
         ({"kind": "int", "value": {"form": "literal"}}, "leaf.value"),
         ({"kind": "int", "value": {"form": "other"}}, "leaf.value.form"),
+        (
+            {"kind": "int", "value": {"form": "kept", "digest": "../../etc"}},
+            "leaf.value.digest",
+        ),
         (
             {"kind": "int", "value": {"form": "initial", "path": [True]}},
             "leaf.value.path",

@@ -196,7 +196,7 @@ class ProposeInputs:
     """Asks for inputs that fit a source; `Proposals` answers. Window -> store.
 
     Attributes:
-        module: The module, its own inputs ignored.
+        module: The module, its own inputs ignored; with an empty spec the target's.
         source: Id of an open source whose variables count as the module's.
         method: Method to call; empty for ``__call__``.
     """

@@ -225,6 +225,11 @@ class AskDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class AskModule:
+    """Asks for the `module.ModuleSpec` of the target's module; runs no code."""
+
+
+@dataclass(frozen=True, slots=True)
 class HistoryState:
     """The history as the window mirrors it.
 
@@ -444,7 +449,7 @@ class StopModel:
 CLASSES: tuple[type, ...] = (
     Begin, End, OpenSource, SourceInfo, CloseSource, RecheckSources, AcceptSource,
     LoadTarget, LoadRecorded, CopyTarget, SetSeed, RenameNode, DeleteNodes,
-    CastNodes, FillNodes, TypeNumbers, Undo, Redo, GoTo, AskDocument, HistoryState,
+    CastNodes, FillNodes, TypeNumbers, Undo, Redo, GoTo, AskDocument, AskModule, HistoryState,
     Changes, TargetInfo, DocumentInfo, Export, SaveRecipe, OpenRecipe, AskSessions,
     SessionInfo, Sessions, RestoreSession, DiscardSession, EngineStatus, Notice,
     StopModel,

@@ -126,6 +126,7 @@ class ModuleLoaded:
         flags: (PRNG flag of JAX, value) that change initial values.
         call: The ``init`` call as Python code, for "Copy as Python".
         notes: Sentences that a person should read, e.g. which flag was chosen.
+        files: Files of the person's project that were imported for it.
     """
 
     spec: str
@@ -138,6 +139,7 @@ class ModuleLoaded:
     flags: tuple[tuple[str, str], ...] = ()
     call: str = ""
     notes: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ window's thread; asks nobody.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import IntEnum
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, Signal
@@ -57,7 +58,9 @@ class ArgumentsModel(QAbstractTableModel):
     def add_row(self) -> None:
         """Adds one more input by position, like the last one."""
         like = next((row for row in reversed(self._rows) if not row.is_static), None)
-        row = Argument("", like.text if like else "float32[1]", like.fill if like else "")
+        row = Argument(
+            "", like.text if like else "float32[1]", like.fill if like else ""
+        )
         self.beginInsertRows(QModelIndex(), len(self._rows), len(self._rows))
         self._rows.append(row)
         self.endInsertRows()
@@ -114,21 +117,9 @@ class ArgumentsModel(QAbstractTableModel):
         """Overridden."""
         if not index.isValid():
             return None
-        row, column = self._rows[index.row()], ArgumentColumn(index.column())
-        display = Qt.ItemDataRole
-        if role in {display.DisplayRole, display.EditRole}:
-            return _text(row, column, editing=role == display.EditRole)
-        if role == display.ToolTipRole:
-            return problem_of(row) or _explained(row)
-        if role == display.AccessibleTextRole:
-            problem = problem_of(row)
-            text = _text(row, column, editing=False) or "none"
-            return f"{text}: {problem}" if problem else text
-        if role == ResultRole.LOOK:
-            return "text" if column is ArgumentColumn.NAME else "mono"
-        if role == ResultRole.TOKEN:
-            return _token(row, column)
-        return None
+        answer = _ANSWERS.get(role)
+        row = self._rows[index.row()]
+        return answer(row, ArgumentColumn(index.column())) if answer else None
 
     def setData(self, index: Index, value: Any, role: int = 2) -> bool:
         """Overridden: takes what was typed, also when it cannot be meant."""
@@ -173,3 +164,24 @@ def _explained(row: Argument) -> str:
     how = ", by keyword" if row.by_keyword else ""
     default = f"; its default is {row.default}" if row.default else ""
     return f"{kind} {row.name}{how}{default}".replace("  ", " ")
+
+
+def _tip(row: Argument, _column: ArgumentColumn) -> str:
+    return problem_of(row) or _explained(row)
+
+
+def _spoken(row: Argument, column: ArgumentColumn) -> str:
+    problem = problem_of(row)
+    text = _text(row, column, editing=False) or "none"
+    return f"{text}: {problem}" if problem else text
+
+
+_ANSWERS: dict[int, Callable[[Argument, ArgumentColumn], object]] = {
+    Qt.ItemDataRole.DisplayRole: partial(_text, editing=False),
+    Qt.ItemDataRole.EditRole: partial(_text, editing=True),
+    Qt.ItemDataRole.ToolTipRole: _tip,
+    Qt.ItemDataRole.AccessibleTextRole: _spoken,
+    ResultRole.LOOK: lambda _row, column: "mono" if column else "text",
+    ResultRole.TOKEN: _token,
+}
+"""What a cell answers for each role."""

@@ -172,17 +172,13 @@ def problem_of(row: Argument) -> str:
     name = row.name or "This input"
     if not text:
         return f"{name} has to be given." if row.is_required else ""
-    if row.is_static:
-        return ""
     if row.takes_fill:
         return _shape_problem(text, name)
-    known = text in _WORDS or _NUMBER.fullmatch(text) or _FILE.fullmatch(text)
-    if known or text.startswith('"'):
+    if row.is_static or _is_plain(text):
         return ""
     if text[0] in _CLOSING:
-        if text.endswith(_CLOSING[text[0]]) and _is_balanced(text):
-            return ""
-        return f"A bracket of {name} is not closed: {text}"
+        whole = text.endswith(_CLOSING[text[0]]) and _is_balanced(text)
+        return "" if whole else f"A bracket of {name} is not closed: {text}"
     return (
         f"“{text}” is no input. Write a shape (float32[8,28,28,1]), a file"
         " (x.npy, x.npz:name, a picture), a number, or these in {…}, […] or (…)."
@@ -261,6 +257,12 @@ def _shape_problem(text: str, name: str) -> str:
     if dtype in dtypes.NAMES or dtype.startswith("key") or _SHORT.fullmatch(dtype):
         return ""
     return f"“{dtype}” of {name} is no dtype; one is float32, another int32."
+
+
+def _is_plain(text: str) -> bool:
+    """Returns whether a text is a number, a word such as None, or a file."""
+    known = text in _WORDS or text.startswith('"')
+    return known or any(p.fullmatch(text) for p in (_NUMBER, _FILE))
 
 
 def _is_balanced(text: str) -> bool:

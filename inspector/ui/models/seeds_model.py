@@ -101,7 +101,9 @@ class SeedsModel(QAbstractTableModel):
 
     def show_draws(self, uses: Iterable[RngUse]) -> None:
         """Tells who drew in a run; streams that nobody knew are added."""
-        by_stream: dict[str, list[RngUse]] = {stream.name: [] for stream in self._streams}
+        by_stream: dict[str, list[RngUse]] = {
+            stream.name: [] for stream in self._streams
+        }
         for use in uses:
             by_stream.setdefault(use.stream, []).append(use)
         known = {stream.name: stream for stream in self._streams}
@@ -177,28 +179,14 @@ class SeedsModel(QAbstractTableModel):
         if not index.isValid():
             return None
         stream, column = self._streams[index.row()], SeedColumn(index.column())
-        display = Qt.ItemDataRole
-        if role in {display.DisplayRole, display.EditRole}:
-            if column is SeedColumn.SEED and stream.seed is None:
-                return self._unset
-            return _text(stream, column)
-        if role == display.AccessibleTextRole and column is SeedColumn.LOCK:
-            return "locked" if stream.is_locked else "not locked"
-        if role == display.ToolTipRole:
+        is_unset = column is SeedColumn.SEED and stream.seed is None
+        if role in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole}:
+            return self._unset if is_unset else _text(stream, column)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return _spoken(self._unset if is_unset else "", stream, column)
+        if role == Qt.ItemDataRole.ToolTipRole:
             return _explained(stream, column)
-        if role == ResultRole.MARK and column is SeedColumn.DRAWS:
-            return "open" if stream.fallbacks else ""
-        if role == ResultRole.LOOK:
-            return {SeedColumn.STREAM: "text", SeedColumn.SEED: "number"}.get(
-                column, "text"
-            )
-        if role == ResultRole.TOKEN:
-            if column is SeedColumn.DRAWS or (
-                column is SeedColumn.SEED and stream.seed is None
-            ):
-                return "secondary"
-            return "text"
-        return None
+        return _looks(stream, column).get(role)
 
     def setData(self, index: Index, value: Any, role: int = 2) -> bool:
         """Overridden: takes a whole number that can be a seed, nothing else."""
@@ -253,3 +241,19 @@ def _explained(stream: Stream, column: SeedColumn) -> str:
         for use in stream.uses
     ]
     return "\n".join(lines)
+
+
+def _spoken(unset: str, stream: Stream, column: SeedColumn) -> str:
+    if column is SeedColumn.LOCK:
+        return "locked" if stream.is_locked else "not locked"
+    return unset or _text(stream, column)
+
+
+def _looks(stream: Stream, column: SeedColumn) -> dict[int, str]:
+    quiet = column is SeedColumn.SEED and stream.seed is None
+    is_draws = column is SeedColumn.DRAWS
+    return {
+        ResultRole.MARK: "open" if is_draws and stream.fallbacks else "",
+        ResultRole.LOOK: "number" if column is SeedColumn.SEED else "text",
+        ResultRole.TOKEN: "secondary" if quiet or is_draws else "text",
+    }

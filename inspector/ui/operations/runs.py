@@ -18,13 +18,12 @@ from inspector.engine.messages.calling import (
     Call,
     CallForm,
     Devices,
-    ProposeInputs,
     Proposals,
+    ProposeInputs,
 )
 from inspector.engine.messages.document import LoadRecorded
 from inspector.engine.messages.envelope import Progress
 from inspector.engine.messages.inspecting import ReloadModule
-from inspector.engine.messages.module import ModuleSpec
 from inspector.engine.messages.running import AskCode, Code, Run, RunReport
 from inspector.errors import ErrorInfo
 from inspector.ui.store_client import StoreClient
@@ -129,21 +128,13 @@ def propose(
     client: StoreClient,
     *,
     owner: QObject,
-    request: tuple[ModuleSpec, str, str],
+    request: ProposeInputs,
     on_done: Callable[[Proposals], object],
     on_failure: OnFailure,
 ) -> int:
-    """Asks which inputs fit a source.
-
-    Args:
-        client: The store.
-        owner: Whose request it is.
-        request: (module, id of the source, method).
-        on_done: Gets the inputs that fit.
-        on_failure: Gets the error.
-    """
+    """Asks which inputs fit a source, likeliest first."""
     return client.ask(
-        ProposeInputs(*request),
+        request,
         owner=owner,
         on_reply=on_done,
         on_failure=on_failure,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QItemSelectionModel, Qt, Signal
 from PySide6.QtWidgets import (
@@ -92,7 +93,7 @@ class RunCall(QScrollArea):
         self.method_box = QComboBox(parent)
         self.method_box.setObjectName("methodBox")
         self.method_box.setAccessibleName("Method")
-        adjust = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLength
+        adjust = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         self.method_box.setSizeAdjustPolicy(adjust)
         self.method_box.setMinimumContentsLength(10)
         self.mode = ModeToggle(parent)
@@ -144,9 +145,7 @@ class RunCall(QScrollArea):
         column.addWidget(self.note)
         column.addWidget(self.problem)
         column.addWidget(self.input_table)
-        column.addLayout(
-            _row(self.propose_button, self.file_button, self.add_button)
-        )
+        column.addLayout(_row(self.propose_button, self.file_button, self.add_button))
         column.addWidget(self.seed_table)
         column.addLayout(_row(self.new_seeds, self.mutable))
         column.addStretch(1)
@@ -247,9 +246,7 @@ class RunCall(QScrollArea):
         """Offers to fit inputs to open sources, each an (id, name)."""
         self._sources.clear()
         for source, name in sources:
-            self._sources.addAction(
-                name, lambda source=source: self.proposal_wanted.emit(source)
-            )
+            self._sources.addAction(name, partial(self.proposal_wanted.emit, source))
         self.propose_button.setVisible(bool(sources))
         several = len(sources) > 1
         self.propose_button.setMenu(self._sources if several else None)  # type: ignore[arg-type]  # Qt takes None

@@ -24,6 +24,7 @@ _PRECISIONS = (
     ("highest", "Highest precision", "Full float32 products"),
 )
 
+_ADJUST = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
 _FOUND_TEXT = "Those it updates"
 
 
@@ -37,7 +38,7 @@ class DeviceBox(QComboBox):
         self.setAccessibleName("Device")
         self.addItem(_DEFAULT_DEVICE, "")
         self._problem = ""
-        self.setSizeAdjustPolicy(self.SizeAdjustPolicy.AdjustToMinimumContentsLength)
+        self.setSizeAdjustPolicy(_ADJUST)
         self.setMinimumContentsLength(12)
 
     @property
@@ -54,7 +55,7 @@ class DeviceBox(QComboBox):
         """Lists devices; the chosen one stays chosen."""
         chosen = self.device
         self._problem = devices.problem
-        self.blockSignals(True)  # noqa: FBT003 - Qt takes it by position
+        self.blockSignals(True)
         self.clear()
         first = devices.devices[0].id if devices.devices else ""
         self.addItem(f"{_DEFAULT_DEVICE} ({first})" if first else _DEFAULT_DEVICE, "")
@@ -64,7 +65,7 @@ class DeviceBox(QComboBox):
             facts = ", ".join(filter(None, (kind, memory)))
             self.addItem(f"{device.id} ({facts})" if facts else device.id, device.id)
         self.choose(chosen)
-        self.blockSignals(False)  # noqa: FBT003 - Qt takes it by position
+        self.blockSignals(False)
         self.setToolTip(devices.problem or "Where the call runs")
 
     def choose(self, device: str) -> None:
@@ -88,7 +89,7 @@ class PrecisionBox(QComboBox):
             self.addItem(text, name)
             self.setItemData(self.count() - 1, tip, 3)
         self.setToolTip("Precision of matrix products")
-        self.setSizeAdjustPolicy(self.SizeAdjustPolicy.AdjustToMinimumContentsLength)
+        self.setSizeAdjustPolicy(_ADJUST)
         self.setMinimumContentsLength(12)
 
     @property

@@ -83,7 +83,9 @@ class ArgumentDelegate(EditDelegate):
             return self._box(parent, f"What fills {row.name}", GENERATORS)
         if row.choices:
             return self._box(parent, f"Value of {row.name}", row.choices)
-        return self.field(parent, "argumentField", f"Value of {row.name or 'the input'}")
+        return self.field(
+            parent, "argumentField", f"Value of {row.name or 'the input'}"
+        )
 
     def _box(self, parent: QWidget, spoken: str, texts: tuple[str, ...]) -> QComboBox:
         box = QComboBox(parent)
@@ -118,7 +120,7 @@ class SeedDelegate(EditDelegate):
     ) -> QWidget:
         """Overridden."""
         del option
-        stream = index.siblingAtColumn(SeedColumn.STREAM).data()
+        stream = index.sibling(index.row(), SeedColumn.STREAM).data()
         field = self.field(parent, "seedField", f"Seed of {stream}")
         field.setAlignment(Qt.AlignmentFlag.AlignRight)
         return field
@@ -239,7 +241,7 @@ class SeedTable(EditTable):
             parent,
             name="seedTable",
             accessible="Seeds of the rng streams",
-            widths=(104, 96, 44, 0),
+            widths=(88, 88, 44, 0),
         )
         self._seeds = model
         self.clicked.connect(self.turn_over)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QWidget
 
 from inspector.engine.messages.calling import Mode
+from inspector.ui.tokens import SPACE
 
 TRAIN, EVAL = "train", "eval"
 
@@ -31,7 +32,7 @@ class ModeToggle(QWidget):
         self._buttons: dict[str, QPushButton] = {}
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
+        row.setSpacing(SPACE)
         for mode in (TRAIN, EVAL):
             button = QPushButton(mode.capitalize(), self)
             button.setObjectName(f"modeToggle.{mode}")
