@@ -6,6 +6,7 @@ Plain Flax, imported by the model process and by the reference alike.
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -53,7 +54,8 @@ class ResNet50(nn.Module):
         """Classifies images of shape ``[N, H, W, 3]``."""
         x = nn.Conv(64, (7, 7), (2, 2), use_bias=False)(x)
         x = nn.relu(nn.BatchNorm(use_running_average=not train)(x))
-        x = nn.max_pool(x, (3, 3), (2, 2), "SAME")
+        pool: Any = nn.max_pool
+        x = pool(x, (3, 3), (2, 2), "SAME")
         for stage, blocks in enumerate(self.stages):
             for block in range(blocks):
                 stride = 2 if stage and not block else 1

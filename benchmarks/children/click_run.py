@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QPushButton, QTableView
 from benchmarks.children.heart import Heart
 from benchmarks.children.speech import tell, wanted
 from inspector.app import open_window
+from inspector.engine.messages.running import RunReport
 from inspector.ui.main_window import MainWindow
 
 _LIMIT_S = 120.0
@@ -48,23 +49,23 @@ def _measure(window: MainWindow, heart: Heart, runs: int) -> list[float]:
     assert button is not None
     assert table is not None
     heart.wait(lambda: button.isEnabled() and window.is_settled, "form", _LIMIT_S)
+    results = window.run.results
     found = []
     for _ in range(runs + 1):
-        reports = window.run.reports
-        count = len(reports)
-        start = time.perf_counter()
-        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-        heart.wait(
-            lambda count=count: (
-                len(window.run.reports) > count
+        before = results.report
+
+        def is_shown(before: RunReport | None = before) -> bool:
+            return (
+                results.report is not before
                 and window.is_settled
                 and table.model().rowCount() > 0
-            ),
-            "numbers",
-            _LIMIT_S,
-        )
-        report = window.run.reports[-1]
-        found.append(time.perf_counter() - start - report.run_s)
+            )
+
+        start = time.perf_counter()
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        heart.wait(is_shown, "numbers", _LIMIT_S)
+        assert results.report is not None
+        found.append(time.perf_counter() - start - results.report.run_s)
     return found[1:]
 
 

@@ -176,14 +176,13 @@ class Recipes:
         for operation in operations:
             if operation.get("op") != "culprit":
                 await self._repeat(made, operation, progress)
+        missing = await self._kept.missing(made.document.history.all_edits)
         # Not beside the loop: a cancel between the lock and its use would keep it.
         journal, _ = journals.Journal.resume(self._state_dir, body.id)
         self._journal.replace(journal)
         self._enter(made)
         self._state.recipe_file = ""
         flags = NEW_TARGET | Change.SOURCES
-        edits = self._state.document.history.all_edits
-        missing = await self._kept.missing(edits)
         notes = (*missing, *self._state.document.problems())
         text = f"Restore {self._state.title()}"
         return self._state.changes(DocumentChange(flags, text=text, notes=notes))

@@ -14,6 +14,7 @@ from pathlib import Path
 from inspector.engine.messages.inspecting import CallsReport
 from inspector.engine.messages.running import RunModule, RunReport
 from inspector.errors import EditError
+from inspector.variables.edit import Edit
 from inspector.variables.plain import PlainTree
 from inspector.variables.tree import Node
 
@@ -79,6 +80,7 @@ class Kept:
         request: What was asked of the model, for running a part of it again.
         before: The leaves of the target that it updated, as they were.
         revision: Revision of the document whose values were used.
+        edits: Edits of the target that its updates have become.
         nbytes: Size of its file.
         gone: Whether its values have been let go of.
     """
@@ -91,6 +93,7 @@ class Kept:
     request: RunModule | None = None
     before: PlainTree = field(default_factory=PlainTree)
     revision: int = 0
+    edits: list[Edit] = field(default_factory=list)
     nbytes: int = 0
     gone: bool = False
 
@@ -161,11 +164,21 @@ class RunRecords:
             raise RunUnknownError(run, sorted(self._runs))
         return self._runs[run]
 
-    def take(self, run: int) -> None:
-        """Notes that the updates of a run have become an edit of the target."""
-        kept = self.get(run)
-        if kept.report is not None:
-            kept.report = replace(kept.report, taken=True)
+    def take(self, run: int, edit: Edit) -> None:
+        """Notes the edit that the updates of a run have become."""
+        self.get(run).edits.append(edit)
+
+    def look_at(self, edits: Iterable[Edit]) -> None:
+        """Marks as taken the runs whose updates are in the target now.
+
+        Args:
+            edits: The edits in force; one that was undone is none of them.
+        """
+        present = {id(edit) for edit in edits}
+        for kept in self._runs.values():
+            if kept.report is not None:
+                taken = any(id(edit) in present for edit in kept.edits)
+                kept.report = replace(kept.report, taken=taken)
 
     def tree(self, name: str) -> Node | None:
         """Returns the tree of a name such as ``run3.outputs``; None for others.

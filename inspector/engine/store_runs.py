@@ -208,6 +208,7 @@ class Runs:
 
     async def listing(self) -> running.Runs:
         """Answers the runs of this session, newest first."""
+        self._state.runs.look_at(self._state.document.history.edits)
         reports = [one.report for one in self._state.runs.newest() if one.report]
         share = ROOM // max(1, len(reports))
         return running.Runs(tuple(brief_report(one, share) for one in reports))
@@ -301,6 +302,7 @@ class Runs:
         """Remembers a finished run and returns what is told of it."""
         updates = from_plain(done.updates)
         variables = prepared.variables.short
+        self._state.runs.look_at(self._state.document.history.edits)
         stale = discarded(self._state.runs.newest(), variables, prepared.target)
         report = running.RunReport(
             run=kept.number,

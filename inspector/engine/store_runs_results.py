@@ -122,5 +122,5 @@ class RunResults:
         tree = self._runs.get(body.run).tree("updates")
         edit = await self._kept.take_updates(tree, body.paths, body.run)
         changes = await self._target.apply(lambda _: edit)
-        self._runs.take(body.run)
+        self._runs.take(body.run, edit)
         return changes

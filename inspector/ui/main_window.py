@@ -184,6 +184,8 @@ class MainWindow(QMainWindow):
         self.sources.node_chosen.connect(self.details.show_node)
         self.target.node_chosen.connect(self.details.show_node)
         self.details.node_chosen.connect(self.handlers.reveal)
+        # A tab that comes to the front is no show event for its panel.
+        self.docks.run.visibilityChanged.connect(self.run.look_soon)
         self.run.node_chosen.connect(self.details.show_node)
         self.run.module_wanted.connect(self.handlers.open_module)
         self.run.state_changed.connect(self._update_context)

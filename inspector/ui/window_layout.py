@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QByteArray, QSettings, QSize, Qt, QTimer
+from PySide6.QtCore import QByteArray, QSettings, QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDockWidget,
@@ -249,11 +249,9 @@ def reset(window: QMainWindow, docks: Docks) -> None:
         window.addDockWidget(_DOCK_AREA.BottomDockWidgetArea, dock)
         if number:
             window.tabifyDockWidget(lower[number - 1], dock)
-    # Tabs of what was just shown come with the next layout; history is in front.
-    for dock in (docks.sources, docks.details, docks.history, docks.run, docks.log):
+    for dock in (docks.sources, docks.details, *lower[1:]):
         dock.show()
     docks.history.raise_()
-    QTimer.singleShot(0, docks.history, docks.history.raise_)
     share_out(window, docks)
 
 

@@ -31,6 +31,7 @@ from inspector.engine.store_run_state import (
 from inspector.engine.store_runs_bounds import brief_calls, brief_report
 from inspector.engine.store_runs_verdict import verdict
 from inspector.engine.store_watch import ModuleWatch
+from inspector.variables.edit import Delete
 from inspector.variables.leaf import Kind, Leaf
 from inspector.variables.plain import PlainTree
 from inspector.variables.tree import Branch, Node
@@ -97,9 +98,13 @@ def test_updates_left_behind_are_said_until_they_are_taken(tmp_path: Path) -> No
     assert "Run 2 updated 1 variable (batch_stats/mean)" in remark.text
     assert "those of 1 earlier" in remark.text
     assert discarded(runs.newest(), "other variables", target) == ()
-    runs.take(2)
-    runs.take(1)
+    edits = (Delete((("a",),)), Delete((("b",),)))
+    runs.take(2, edits[1])
+    runs.take(1, edits[0])
+    runs.look_at(edits)
     assert discarded(runs.newest(), "abc", target) == ()
+    runs.look_at(edits[:1])
+    assert len(discarded(runs.newest(), "abc", target)) == 1
 
 
 def test_counters_and_new_collections_are_no_stale_values(tmp_path: Path) -> None:

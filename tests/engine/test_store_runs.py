@@ -70,6 +70,9 @@ def test_updates_are_seen_taken_and_undone(shared: RunStore) -> None:
     assert runs.runs[0].run == report.run
     assert runs.runs[0].taken
     shared.ask(document.Undo())
+    undone = shared.ask(running.AskRuns())
+    assert isinstance(undone, running.Runs)
+    assert not undone.runs[0].taken
     assert np.array_equal(shared.numbers(document.TARGET, MEAN), before)
 
 

@@ -141,6 +141,11 @@ class RunPanel(QFrame):
         return self._ticket is not None
 
     @property
+    def is_in_sight(self) -> bool:
+        """Whether it can be seen; what lies behind another tab counts as visible."""
+        return self.isVisible() and not self.visibleRegion().isEmpty()
+
+    @property
     def has_module(self) -> bool:
         """Whether there is a module that can be run."""
         target = self._mirror.info.target
@@ -149,7 +154,7 @@ class RunPanel(QFrame):
     @property
     def is_settled(self) -> bool:
         """Whether everything in sight is there."""
-        if not self.isVisible() or self.stack.currentWidget() is not self.body:
+        if not self.is_in_sight or self.stack.currentWidget() is not self.body:
             return True
         waits = (
             self._is_form_wanted
@@ -194,6 +199,10 @@ class RunPanel(QFrame):
             answers=answers,
         )
         self._show_state()
+
+    def look_soon(self) -> None:
+        """Asks for what the panel lacks, once it lies where it is seen."""
+        self._glance.start()
 
     def run_when_known(self) -> None:
         """Runs as soon as it is known how the module is called."""
@@ -375,7 +384,7 @@ class RunPanel(QFrame):
 
     def _look(self) -> None:
         """Asks for what the panel lacks; only while somebody looks at it."""
-        if not self.has_module or not self.isVisible():
+        if not self.has_module or not self.is_in_sight:
             return
         if self._is_form_wanted:
             stored = recall(self._settings, self._spec)
@@ -454,4 +463,4 @@ class RunPanel(QFrame):
         """Overridden: the first look asks how the module is called."""
         super().showEvent(event)
         # Not at once: while docks are laid out, one may be shown for a moment.
-        self._glance.start()
+        self.look_soon()

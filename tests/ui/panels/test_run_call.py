@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QModelIndex, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QPushButton
@@ -81,8 +81,13 @@ def test_nothing_is_asked_before_the_panel_is_looked_at(
     qtbot: QtBot, window: MainWindow, store: FakeStore
 ) -> None:
     store.set_target(module_tree(TREE))
+    qtbot.waitUntil(lambda: window.run.has_module)
     qtbot.waitUntil(lambda: window.is_settled)
     window.actions_[ActionId.RESET_LAYOUT].trigger()
+    # What waits for the next turn of the event loop is over when a later one is.
+    turns: list[int] = []
+    QTimer.singleShot(0, window, lambda: turns.append(1))
+    qtbot.waitUntil(lambda: bool(turns))
     qtbot.waitUntil(lambda: window.is_settled)
     assert store.of(AskDevices) == store.of(AskCallForm) == []
     window.show_panel("run")
@@ -383,7 +388,7 @@ def test_nothing_of_the_call_is_cut(
 ) -> None:
     window.resize(*size)
     window.actions_[ActionId.RESET_LAYOUT].trigger()
-    qtbot.waitUntil(lambda: not panel.isVisible())
+    qtbot.waitUntil(lambda: not panel.is_in_sight)
     window.show_panel("run")
     left = panel.body.widget(0)
     assert left is not None
