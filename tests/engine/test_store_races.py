@@ -18,6 +18,8 @@ from inspector.engine.messages.module import InitialMade, MakeInitial
 from inspector.engine.store_engines import OnProgress
 from inspector.engine.store_initial import InitialValues
 from inspector.engine.store_journal import SessionJournal
+from inspector.engine.store_kept import KeptValues
+from inspector.engine.store_kept_files import KeptFiles
 from inspector.engine.store_model import ModelSupervisor
 from inspector.engine.store_reader import ReaderSupervisor
 from inspector.engine.store_recipes import Recipes
@@ -96,7 +98,10 @@ class Parts:
         self.sources = Sources(self.state, reader, self.workers, self.journal)
         self.target = Target(self.state, model, self.journal, self.workers)
         self.initial = InitialValues(self.state, model, tmp_path)
-        self.recipes = Recipes(self.state, self.sources, self.journal, tmp_path)
+        kept = KeptFiles(KeptValues(tmp_path), reader)
+        self.recipes = Recipes(
+            self.state, self.sources, self.journal, kept, state_dir=tmp_path
+        )
 
     async def open(self, locator: str) -> document.SourceInfo:
         info, _ = await self.sources.open(document.OpenSource(locator), _no_progress)
