@@ -17,7 +17,7 @@ from benchmarks.figures import TIMES, Figure, Reference
 from benchmarks.processes import child
 from benchmarks.workplace import ROOT, Workplace
 from inspector.engine.messages import calling, document, module, running
-from inspector.errors import InspectorError
+from inspector.errors import CancelledError, InspectorError
 
 NETS = ROOT / "benchmarks" / "nets.py"
 
@@ -124,7 +124,7 @@ def _stop_once(asked: Store) -> float:
     def run_on() -> None:
         try:
             asked.ask(running.Run(call), running.RunReport)
-        except InspectorError:
+        except (CancelledError, InspectorError):
             ended.set()
 
     thread = threading.Thread(target=run_on)

@@ -79,7 +79,10 @@ class AbstractTrace:
 
 
 def trace_abstractly(
-    subject: Subject, call: ResolvedCall, variables: Any
+    subject: Subject,
+    call: ResolvedCall,
+    variables: Any,
+    request: Call | None = None,
 ) -> AbstractTrace:
     """Traces a call on shapes.
 
@@ -87,11 +90,15 @@ def trace_abstractly(
         subject: The module.
         call: The call; its shapes stay shapes.
         variables: What `Subject.build` made of `abstract_values`.
+        request: The call as it was asked for, with its seeds and collections; None
+            for one that gives none.
 
     Raises:
         Exception: Whatever the person's code or Flax raises.
     """
-    what = Unsettled(subject, Call(), call, variables, call.args, call.kwargs)
+    what = Unsettled(
+        subject, request or Call(), call, variables, call.args, call.kwargs
+    )
     with compat.recorded_rngs() as handed:
         settled = settle(what, _abstract_key, lambda text: None)
     drawn = [use.stream for use in settled.uses] + list(handed)
