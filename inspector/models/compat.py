@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
@@ -144,7 +144,8 @@ def use_cpu_only() -> None:
 def recorded_draws(note: Callable[[tuple[str, ...], str, str], None]) -> Iterator[None]:
     """Calls ``note(module path, stream asked for, stream used)`` at every draw.
 
-    For Linen; see `recorded_streams` for why a method of Flax is replaced.
+    See `recorded_streams` for why methods of Flax are replaced. A stream of NNX has
+    a tag; which module holds it is said by `named_streams`.
     """
     scope: Any = flax_scope.Scope
     original = scope.make_rng
@@ -154,11 +155,20 @@ def recorded_draws(note: Callable[[tuple[str, ...], str, str], None]) -> Iterato
         note(tuple(self.path), name, name if self.has_rng(name) else "params")
         return found
 
-    scope.make_rng = make_rng
+    stream: Any = nnx.rnglib.RngStream
+    draw = stream.__call__
+
+    def call(self: Any) -> Any:
+        for paths in _STREAM_PATHS[-1:]:
+            if id(self) in paths:
+                note(paths[id(self)], self.tag, self.tag)
+        return draw(self)
+
+    scope.make_rng, stream.__call__ = make_rng, call
     try:
         yield
     finally:
-        scope.make_rng = original
+        scope.make_rng, stream.__call__ = original, draw
 
 
 def current_trace() -> object:
@@ -258,3 +268,20 @@ def without_remat() -> Iterator[None]:
     finally:
         for name, original in names.items():
             setattr(jax, name, original)
+
+
+@contextmanager
+def named_streams(paths: Mapping[int, tuple[Any, ...]]) -> Iterator[None]:
+    """Tells `recorded_draws` which module holds an NNX stream.
+
+    Args:
+        paths: Path of the module by the identity of the stream.
+    """
+    _STREAM_PATHS.append(paths)
+    try:
+        yield
+    finally:
+        _STREAM_PATHS.pop()
+
+
+_STREAM_PATHS: list[Mapping[int, tuple[Any, ...]]] = []

@@ -11,15 +11,23 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from flax import nnx
+
 from inspector.engine.messages.module import ModuleSpec
 from inspector.errors import InspectorError, LoadModuleError
-from inspector.models import explain
+from inspector.models import compat, explain
 from inspector.models.call import prepare
-from inspector.models.construct import construct
+from inspector.models.construct import Choice, choose, construct_linen
+from inspector.models.families import HAIKU, LINEN, NNX
 from inspector.models.importing import Imported, import_target
+from inspector.models.inputs import Input, parse_input
 from inspector.models.linen import trace_init
 from inspector.models.linen_subject import LinenSubject
+from inspector.models.making import make_abstractly
+from inspector.models.nnx_subject import NnxSubject
+from inspector.models.pytree_subject import PytreeSubject
 from inspector.models.spec import parse_spec
+from inspector.models.subject import Subject
 from inspector.models.user_code import UserCode, as_program
 
 Progress = Callable[[str], None]
@@ -31,7 +39,7 @@ CODE = UserCode()
 KEPT = 4
 """Subjects that are kept: both sides of a comparison, and those before."""
 
-_SUBJECTS: OrderedDict[ModuleSpec, LinenSubject] = OrderedDict()
+_SUBJECTS: OrderedDict[ModuleSpec, Subject] = OrderedDict()
 
 
 class ModuleFileChangedError(LoadModuleError):
@@ -46,7 +54,7 @@ class ModuleFileChangedError(LoadModuleError):
         )
 
 
-def load_subject(spec: ModuleSpec, progress: Progress) -> LinenSubject:
+def load_subject(spec: ModuleSpec, progress: Progress) -> Subject:
     """Imports, constructs and traces a module; keeps it for `kept_subject`.
 
     Raises:
@@ -57,12 +65,22 @@ def load_subject(spec: ModuleSpec, progress: Progress) -> LinenSubject:
     progress(f"Importing {target.title.partition(':')[0]}")
     imported = import_target(target, CODE)
     with explained(imported, f"Loading {target.title}"):
-        constructed = construct(imported, spec.kwargs, CODE, target.cwd)
-        call = prepare(constructed.module, spec, target.cwd)
-        progress(f"Tracing init of {target.title}")
-        seeds = dict(spec.seeds)
-        traced = trace_init(constructed.module, call, seeds, imported.roots)
-    subject = LinenSubject(
+        choice = choose(imported, spec.kwargs, CODE, target.cwd)
+        subject = _made(choice, spec, progress) or _linen(choice, spec, progress)
+    _SUBJECTS[spec] = subject
+    _SUBJECTS.move_to_end(spec)
+    while len(_SUBJECTS) > KEPT:
+        _SUBJECTS.popitem(last=False)
+    return subject
+
+
+def _linen(choice: Choice, spec: ModuleSpec, progress: Progress) -> LinenSubject:
+    imported = choice.imported
+    constructed = construct_linen(choice)
+    call = prepare(constructed.module, spec, imported.target.cwd)
+    progress(f"Tracing init of {imported.target.title}")
+    traced = trace_init(constructed.module, call, dict(spec.seeds), imported.roots)
+    return LinenSubject(
         spec,
         imported,
         constructed.module,
@@ -71,14 +89,30 @@ def load_subject(spec: ModuleSpec, progress: Progress) -> LinenSubject:
         call,
         constructed.notes,
     )
-    _SUBJECTS[spec] = subject
-    _SUBJECTS.move_to_end(spec)
-    while len(_SUBJECTS) > KEPT:
-        _SUBJECTS.popitem(last=False)
-    return subject
 
 
-def kept_subject(spec: ModuleSpec, digest: str, progress: Progress) -> LinenSubject:
+def _made(choice: Choice, spec: ModuleSpec, progress: Progress) -> Subject | None:
+    """Constructs an NNX module or a pytree; None when it is a Linen module."""
+    if choice.family == LINEN:
+        return None
+    progress(f"Constructing {choice.imported.target.title}")
+    inputs: tuple[Input, ...] = ()
+    if choice.family == HAIKU:
+        cwd = choice.imported.target.cwd
+        inputs = tuple(parse_input(text, cwd) for text in spec.inputs)
+    made = make_abstractly(choice, dict(spec.seeds), inputs)
+    if made is None:
+        return None
+    with compat.without_eager_sharding():
+        module = made.skeleton.template()
+        if made.family == NNX:
+            return NnxSubject(
+                spec, choice.imported, made, nnx.merge(made.graphdef, module)
+            )
+    return PytreeSubject(spec, choice.imported, made, module)
+
+
+def kept_subject(spec: ModuleSpec, digest: str, progress: Progress) -> Subject:
     """Returns a module as it was loaded; loads it when this process has not.
 
     Args:
