@@ -88,7 +88,7 @@ def _are_ids(value: Any) -> bool:
     dtype = getattr(value, "dtype", None)
     if dtype is None:
         return isinstance(value, bool | int)
-    return _is_whole(dtype) and int(value.size) <= _MOST_IDS
+    return _is_whole(dtype) and np.size(value) <= _MOST_IDS
 
 
 def _is_whole(dtype: Any) -> bool:

@@ -222,6 +222,7 @@ _FLAX_EXAMPLES = (
         _flax(
             "mnist",
             "tensorflow",
+            "tensorflow.io",
             "tensorflow_datasets",
             "tensorboard",
             "tensorboard.plugins",
