@@ -275,7 +275,7 @@ BAD_MODULES = {
     "nnx.py": (
         "from flax import nnx\n\nclass Net(nnx.Module):\n    pass\n",
         "nnx.py:3",
-        "an NNX module",
+        "Net holds no variables",
     ),
 }
 
