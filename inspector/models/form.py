@@ -132,11 +132,17 @@ def signature_of(target: Callable[..., object]) -> inspect.Signature | None:
         return None if inner is None else _bound(inner, target)
     try:
         if isinstance(target, type) and _hides_constructor(target):
-            whole = inspect.signature(target.__init__)
+            whole = inspect.signature(_init_of(target))
             return whole.replace(parameters=list(whole.parameters.values())[1:])
         return inspect.signature(target)
     except (TypeError, ValueError):
         return None
+
+
+def _init_of(kind: type) -> Callable[..., object]:
+    """Returns the ``__init__`` that a class has or inherits."""
+    found: Callable[..., object] = inspect.getattr_static(kind, "__init__")
+    return found
 
 
 def _hides_constructor(target: object) -> bool:
@@ -166,7 +172,7 @@ def _hints(inner: object) -> dict[str, object]:
     """Returns the resolved hints of a constructor or function, by argument."""
     places = [inner]
     if isinstance(inner, type) and not dataclasses.is_dataclass(inner):
-        places.append(inner.__init__)
+        places.append(_init_of(inner))
     hints: dict[str, object] = {}
     for place in places:
         try:

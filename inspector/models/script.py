@@ -111,4 +111,5 @@ def _tidy(lines: Sequence[str]) -> str:
             seen.add(line)
         if line or (kept and kept[-1]):
             kept.append(line)
-    return "\n".join(kept).strip() + "\n"
+    text = "\n".join(kept).strip() + "\n"
+    return text.replace("\n\ndef ", "\n\n\ndef ").replace("    )\n\n", "    )\n\n\n")

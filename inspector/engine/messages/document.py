@@ -449,7 +449,8 @@ class StopModel:
 CLASSES: tuple[type, ...] = (
     Begin, End, OpenSource, SourceInfo, CloseSource, RecheckSources, AcceptSource,
     LoadTarget, LoadRecorded, CopyTarget, SetSeed, RenameNode, DeleteNodes,
-    CastNodes, FillNodes, TypeNumbers, Undo, Redo, GoTo, AskDocument, AskModule, HistoryState,
+    CastNodes, FillNodes, TypeNumbers, Undo, Redo, GoTo, AskDocument, AskModule,
+    HistoryState,
     Changes, TargetInfo, DocumentInfo, Export, SaveRecipe, OpenRecipe, AskSessions,
     SessionInfo, Sessions, RestoreSession, DiscardSession, EngineStatus, Notice,
     StopModel,
