@@ -94,16 +94,20 @@ class NnxSubject:
                 module = nnx.merge(self.made.graphdef, state)
             prepare_module(module, call.mode, rngs)
             before = leaves_of(nnx.state(module))
+
+            def run(module: Any) -> Any:
+                if call.apply is not None:
+                    return call.apply(module, *args, **kwargs, **statics)
+                function = getattr(module, call.method or "__call__")
+                return function(*args, **kwargs, **statics)
+
             with (
                 watched_classes(_modules(module), around),
                 compat.named_streams(_streams(module)),
             ):
-                if call.apply is not None:
-                    outputs = call.apply(module, *args, **kwargs, **statics)
-                else:
-                    function: Any = getattr(module, call.method or "__call__")
-                    outputs = function(*args, **kwargs, **statics)
-            return outputs, _changed(before, leaves_of(nnx.state(module)), mutable)
+                outputs, sowed = _called(module, run, watched=around is not None)
+            after = leaves_of(nnx.state(module)) | sowed
+            return outputs, _changed(before, after, mutable)
 
         return forward
 
@@ -122,6 +126,21 @@ def prepare_module(module: nnx.Module, mode: str, rngs: Mapping[str, Any]) -> No
     if rngs:
         reseed: Any = nnx.reseed
         reseed(module, policy="match_shape", **rngs)
+
+
+def _called(
+    module: nnx.Module, run: Callable[[Any], Any], *, watched: bool
+) -> tuple[Any, dict[TreePath, tuple[Any, str]]]:
+    """Runs a module; when it is watched, also returns what it sowed.
+
+    Outside of ``nnx.capture``, Flax keeps what is sowed as Variables of the module
+    and says that this will end.
+    """
+    capture: Any = getattr(nnx, "capture", None)
+    if not watched or capture is None:
+        return run(module), {}
+    outputs, sowed = capture(run, nnx.Intermediate)(module)
+    return outputs, leaves_of(sowed)
 
 
 def _modules(module: nnx.Module) -> dict[TreePath, Any]:

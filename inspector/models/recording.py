@@ -198,7 +198,10 @@ def sowed_in(updates: Any, family: str) -> dict[TreePath, Any]:
         sowed = updates.get(INTERMEDIATES, {}) if family == "linen" else updates
 
     def walk(node: Any, path: TreePath) -> None:
-        if isinstance(node, dict):
+        if isinstance(node, dict) and node and set(node) == set(range(len(node))):
+            # The tuple of an NNX Variable, by position.
+            walk(tuple(node[number] for number in range(len(node))), path)
+        elif isinstance(node, dict):
             for key, child in node.items():
                 walk(child, (*path, key))
         elif isinstance(node, tuple) and len(node) == 1:

@@ -59,6 +59,11 @@ def initial_tree(spec: ModuleSpec, folder: Path) -> PlainTree:
     return PlainTree(leaves, tree.containers)
 
 
+def spec_in(file: Path, name: str, *inputs: str, **rest: Any) -> ModuleSpec:
+    """Returns the spec of a module in a file; ``rest`` are fields of the spec."""
+    return ModuleSpec(f"{file}:{name}", inputs=tuple(inputs), **rest)
+
+
 def request(
     spec: ModuleSpec, tree: PlainTree, folder: Path, *inputs: str, **rest: Any
 ) -> RunModule:
