@@ -14,9 +14,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from jax.extend import core as jax_core
+
 from inspector.engine.messages.running import Remark, RngUse
 from inspector.models import compat
+from inspector.models.explain import is_users
 from inspector.models.user_code import is_library
+from inspector.programs.key_reuse import reuses
+from inspector.programs.source_lines import short
 from inspector.variables.path import TreePath, join
 
 Draw = tuple[TreePath, str, str]
@@ -123,6 +128,43 @@ def stream_remarks(
             )
         )
     return tuple(remarks)
+
+
+def reuse_remarks(
+    program: jax_core.ClosedJaxpr, roots: Sequence[Path]
+) -> tuple[Remark, ...]:
+    """Returns a sentence about each key that is consumed more than once.
+
+    Keys that no line of the person's consumes are the business of a library.
+
+    Args:
+        program: The trace.
+        roots: Folders whose files are the person's own.
+    """
+    found = []
+    for reuse in reuses(program, lambda file: is_users(file, roots)):
+        places = [short(place) for place in reuse.places if place]
+        if not places:
+            continue
+        if reuse.is_loop:
+            found.append(
+                Remark(
+                    "same-mask",
+                    f"Every step of a loop consumes the same random key at {places[0]}"
+                    ", so all steps draw the same numbers. Split the key for the "
+                    "steps (nn.scan: split_rngs={stream: True}).",
+                )
+            )
+            continue
+        lines = " and ".join(dict.fromkeys(places))
+        found.append(
+            Remark(
+                "key-reused",
+                f"The same random key is consumed {len(reuse.places)} times, at "
+                f"{lines}, so the same numbers are drawn again. Split it first.",
+            )
+        )
+    return tuple(found)
 
 
 def _names(paths: Sequence[TreePath]) -> str:

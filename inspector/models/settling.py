@@ -209,7 +209,10 @@ def settle(
             continue
         seconds = time.perf_counter() - start
         uses = recorder.uses()
-        remarks = rng_audit.stream_remarks(uses, given)
+        remarks = (
+            *rng_audit.stream_remarks(uses, given),
+            *rng_audit.reuse_remarks(traced.jaxpr, roots),
+        )
         return Settled(
             subject, forward, traced, outputs, seeds, allowed, uses, remarks, seconds
         )
