@@ -11,8 +11,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import gc
+import importlib
 import struct
-import types
+import threading
 import typing
 from collections.abc import Callable, Iterator
 from enum import StrEnum
@@ -21,38 +22,30 @@ from typing import Any
 
 import msgpack
 
-from inspector.engine.messages import (
-    calling,
-    document,
-    envelope,
-    inspecting,
-    module,
-    reading,
-    running,
-    viewing,
-)
 from inspector.errors import EngineError
-from inspector.variables import value
-from inspector.variables.leaf import Leaf
-from inspector.variables.plain import PlainTree
-from inspector.variables.value import Cast, Patched
+from inspector.variables.value import Cast, Patched, Value
 
-MESSAGE_CLASSES: tuple[type, ...] = (
+_GROUPS: tuple[tuple[str, str], ...] = (
     # Envelopes first: their numbers stay when a later version adds messages, so
     # that even a pipe to another version can read its Hello.
-    *envelope.CLASSES,
-    *value.FORMS,
-    Leaf,
-    PlainTree,
-    *reading.CLASSES,
-    *module.CLASSES,
-    *document.CLASSES,
-    *viewing.CLASSES,
-    *calling.CLASSES,
-    *running.CLASSES,
-    *inspecting.CLASSES,
+    ("inspector.engine.messages.envelope", "CLASSES"),
+    ("inspector.variables.value", "FORMS"),
+    ("inspector.variables.leaf", "Leaf"),
+    ("inspector.variables.plain", "PlainTree"),
+    ("inspector.engine.messages.reading", "CLASSES"),
+    ("inspector.engine.messages.module", "CLASSES"),
+    ("inspector.engine.messages.document", "CLASSES"),
+    ("inspector.engine.messages.viewing", "CLASSES"),
+    ("inspector.engine.messages.calling", "CLASSES"),
+    ("inspector.engine.messages.running", "CLASSES"),
+    ("inspector.engine.messages.inspecting", "CLASSES"),
 )
-"""Every class that may cross a pipe; the place of a class is its number."""
+"""Module and name of every class that may cross a pipe, or of a tuple of them.
+
+The place of a module and that of a class in it are the number of the class. Modules
+are imported with the first of their messages: to make all of these classes takes
+longer than a window needs to its first picture.
+"""
 
 _CLASS = 1
 _BIG_INTEGER = 2
@@ -61,7 +54,7 @@ _CHAIN = 4
 
 _LARGE = 1 << 20
 
-_NUMBER = struct.Struct("<H")
+_NUMBER = struct.Struct("BB")
 _PAIR = struct.Struct("<dd")
 
 # Keys of files need not be valid UTF-8 (they arrive with surrogates), and JSON can
@@ -72,13 +65,14 @@ _TEXT_ERRORS = "surrogatepass"
 class _Builder:
     """Makes one class out of the fields that were read, and takes it apart."""
 
-    __slots__ = ("cls", "enums", "fields", "mark", "names", "size")
+    __slots__ = ("cls", "enums", "fields", "mark", "names", "number", "size")
 
-    def __init__(self, cls: type, number: int) -> None:
+    def __init__(self, cls: type, number: tuple[int, int]) -> None:
         self.cls = cls
+        self.number = number
         self.names = [field.name for field in dataclasses.fields(cls)]
         self.size = len(self.names) + 1
-        self.mark = msgpack.ExtType(_CLASS, _NUMBER.pack(number))
+        self.mark = msgpack.ExtType(_CLASS, _NUMBER.pack(*number))
         self.fields = _getter(self.names)
         # Reading the hints of a hundred classes takes longer than most processes
         # need before their first message, so it is done for those that arrive.
@@ -125,12 +119,62 @@ def _enum_of(hint: object) -> type[StrEnum] | None:
     return None
 
 
-_BUILDERS: tuple[_Builder, ...] = tuple(
-    _Builder(cls, number) for number, cls in enumerate(MESSAGE_CLASSES)
-)
-_BY_CLASS: types.MappingProxyType[type, _Builder] = types.MappingProxyType(
-    {builder.cls: builder for builder in _BUILDERS}
-)
+_BUILDERS: dict[tuple[int, int], _Builder] = {}
+_BY_CLASS: dict[type, _Builder] = {}
+_LOADED: set[int] = set()
+_LOADING = threading.Lock()
+_GROUP_OF = {module: group for group, (module, _) in enumerate(_GROUPS)}
+
+
+def _load(group: int) -> None:
+    """Imports a module of messages and makes the builders of its classes."""
+    with _LOADING:
+        if group in _LOADED:
+            return
+        module, name = _GROUPS[group]
+        found = getattr(importlib.import_module(module), name)
+        classes: tuple[type, ...] = found if isinstance(found, tuple) else (found,)
+        for place, cls in enumerate(classes):
+            builder = _Builder(cls, (group, place))
+            _BUILDERS[group, place] = builder
+            _BY_CLASS[cls] = builder
+        _LOADED.add(group)
+
+
+def _builder_of(cls: type) -> _Builder | None:
+    """Returns the builder of a class; None when it is no message."""
+    builder = _BY_CLASS.get(cls)
+    if builder is None and (group := _GROUP_OF.get(cls.__module__)) is not None:
+        _load(group)
+        builder = _BY_CLASS.get(cls)
+    return builder
+
+
+def _builder_numbered(group: int, place: int) -> _Builder:
+    """Returns a builder whose module may not have been imported yet.
+
+    Raises:
+        EngineError: This version knows no such class.
+    """
+    if group < len(_GROUPS):
+        _load(group)
+    builder = _BUILDERS.get((group, place))
+    if builder is None:
+        raise EngineError(
+            message=f"A message is of the unknown class {group}.{place};"
+            f" this version knows {len(_GROUPS)} groups of them.",
+            hint="Use the same version of the program on both machines.",
+        )
+    return builder
+
+
+def message_classes() -> tuple[type, ...]:
+    """Returns every class that may cross a pipe; imports all of them."""
+    for group in range(len(_GROUPS)):
+        _load(group)
+    return tuple(_BY_CLASS)
+
+
 _CHAIN_MARK = msgpack.ExtType(_CHAIN, b"")
 
 
@@ -145,7 +189,7 @@ def encode(message: object) -> bytes:
     """Returns the bytes of a message.
 
     Args:
-        message: A dataclass of `MESSAGE_CLASSES`, or plain data: None, bool, int of
+        message: A dataclass of `message_classes`, or plain data: None, bool, int of
             any size, float, complex, str, bytes, and tuples of these. An enum's
             member is written as its text.
 
@@ -164,7 +208,7 @@ def encode(message: object) -> bytes:
 def _reduce(item: object) -> object:
     """Takes apart what msgpack does not know by itself."""
     cls = type(item)
-    builder = _BY_CLASS.get(cls)
+    builder = _builder_of(cls)
     if builder is not None:
         if isinstance(item, Cast | Patched):
             return _chain(item)
@@ -188,10 +232,11 @@ def _chain(item: Cast | Patched) -> tuple[object, ...]:
     would be more than readers of msgpack accept.
     """
     layers: list[object] = []
-    inner: value.Value = item
+    inner: Value = item
     while isinstance(inner, Cast | Patched):
-        number = _BUILDERS.index(_BY_CLASS[type(inner)])
-        layers += (_BY_CLASS[type(inner)].fields(inner)[1:], number)
+        builder = _builder_of(type(inner))
+        assert builder is not None  # both are among the forms of a value
+        layers += (builder.fields(inner)[1:], builder.number)
         inner = inner.of
     layers.reverse()
     return (_CHAIN_MARK, inner, *layers)
@@ -240,14 +285,9 @@ def _collector_paused(size: int) -> Iterator[None]:
 
 def _extension(code: int, data: bytes) -> object:
     if code == _CLASS:
-        (number,) = _NUMBER.unpack(data)
-        if number >= len(_BUILDERS):
-            raise EngineError(
-                message=f"A message is of the unknown class {number};"
-                f" this version knows {len(_BUILDERS)}.",
-                hint="Use the same version of the program on both machines.",
-            )
-        return _BUILDERS[number]
+        number = _NUMBER.unpack(data)
+        builder = _BUILDERS.get(number)
+        return _builder_numbered(*number) if builder is None else builder
     if code == _BIG_INTEGER:
         return int.from_bytes(data, "little", signed=True)
     if code == _COMPLEX:

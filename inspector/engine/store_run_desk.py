@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inspector.engine.messages import calling, inspecting, running
+from inspector.engine.messages import calling, document, inspecting, running
 from inspector.engine.messages.module import LoadModule
 from inspector.engine.store_calls import Calls
 from inspector.engine.store_engines import OnProgress
@@ -107,7 +107,7 @@ class RunDesk:
         """Who answers what changes the document."""
         return {
             running.TakeUpdates: lambda body, _: self._results.take(body),
-            inspecting.ReloadModule: lambda _, progress: self._target.load_recorded(
+            document.ReloadModule: lambda _, progress: self._target.load_recorded(
                 progress
             ),
         }

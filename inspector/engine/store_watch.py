@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 
-from inspector.engine.messages.inspecting import ModuleFileChanged
+from inspector.engine.messages.document import ModuleFileChanged
 from inspector.engine.store_engines import Notify
 
 PERIOD_S = 1.0

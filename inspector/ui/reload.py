@@ -10,8 +10,7 @@ from pathlib import PurePath
 
 from PySide6.QtCore import QObject
 
-from inspector.engine.messages.document import Changes
-from inspector.engine.messages.inspecting import ModuleFileChanged
+from inspector.engine.messages.document import Changes, ModuleFileChanged
 from inspector.errors import ErrorInfo
 from inspector.ui.banner_stack import BannerStack
 from inspector.ui.notices import Notices

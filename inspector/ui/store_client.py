@@ -17,9 +17,13 @@ from typing import Any, Protocol
 import shiboken6
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from inspector.engine.messages.document import Changes, EngineStatus, Notice
+from inspector.engine.messages.document import (
+    Changes,
+    EngineStatus,
+    ModuleFileChanged,
+    Notice,
+)
 from inspector.engine.messages.envelope import Event, Progress
-from inspector.engine.messages.inspecting import ModuleFileChanged
 from inspector.errors import ErrorInfo
 
 _LOG = logging.getLogger(__name__)

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from inspector.engine.messages.calling import Call
-from inspector.engine.messages.inspecting import ModuleCall, ModuleFileChanged
+from inspector.engine.messages.document import ModuleFileChanged
+from inspector.engine.messages.inspecting import ModuleCall
 from inspector.engine.messages.running import (
     DifferenceRow,
     ProgramInfo,

@@ -190,7 +190,7 @@ def test_an_import_that_hangs_is_not_begun_again(tmp_path: Path) -> None:
 
         def hang() -> None:
             with pytest.raises(CancelledError):
-                store.ask(inspecting.ReloadModule())
+                store.ask(document.ReloadModule())
             cancelled.set()
 
         thread = threading.Thread(target=hang)
@@ -216,9 +216,9 @@ def test_a_changed_file_is_told_and_reloaded_with_its_edits(tmp_path: Path) -> N
         store.ask(document.FillNodes((gone,), "3"))
         store.run()
         store.file.write_text(NET.replace("nn.Dense(4)", "nn.Dense(4, use_bias=False)"))
-        event = inspecting.ModuleFileChanged(str(store.file))
+        event = document.ModuleFileChanged(str(store.file))
         wait_until(lambda: event in store.events)
-        changes = store.ask(inspecting.ReloadModule())
+        changes = store.ask(document.ReloadModule())
         assert isinstance(changes, document.Changes)
         assert any("bias" in note for note in changes.notes)
         report = store.run(text="float32[1,5]")

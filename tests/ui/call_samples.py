@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from inspector.engine.messages import inspecting, running, viewing
+from inspector.engine.messages import document, running, viewing
 from inspector.engine.messages.calling import (
     AskCallForm,
     AskDevices,
@@ -98,6 +98,6 @@ def call_answers() -> dict[type, Callable[[Any], object]]:
         running.Run: lambda body: report_of(body.call),
         running.AskCode: lambda body: running.Code(f"# {body.call}"),
         running.AskRuns: lambda _body: running.Runs(()),
-        inspecting.ReloadModule: lambda _body: Changes(base=True),
+        document.ReloadModule: lambda _body: Changes(base=True),
         viewing.AskListing: lambda _body: viewing.ListingPage((), 0),
     }

@@ -446,11 +446,29 @@ class StopModel:
     """Ends the model with its whole process group; a spare takes over."""
 
 
+@dataclass(frozen=True, slots=True)
+class ModuleFileChanged:
+    """Event: the file of the target's module, or one it imports, has changed.
+
+    Attributes:
+        file: The file.
+        is_gone: Whether it is not there any more.
+    """
+
+    file: str
+    is_gone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReloadModule:
+    """Loads the target's module again and keeps the edits that fit; `Changes`."""
+
+
 CLASSES: tuple[type, ...] = (
     Begin, End, OpenSource, SourceInfo, CloseSource, RecheckSources, AcceptSource,
     LoadTarget, LoadRecorded, CopyTarget, SetSeed, RenameNode, DeleteNodes,
     CastNodes, FillNodes, TypeNumbers, Undo, Redo, GoTo, AskDocument, AskModule,
-    HistoryState,
+    HistoryState, ModuleFileChanged, ReloadModule,
     Changes, TargetInfo, DocumentInfo, Export, SaveRecipe, OpenRecipe, AskSessions,
     SessionInfo, Sessions, RestoreSession, DiscardSession, EngineStatus, Notice,
     StopModel,

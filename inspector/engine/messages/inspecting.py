@@ -275,30 +275,9 @@ class VerifyReport:
     remarks: tuple[Remark, ...] = ()
 
 
-# The module's file.
-
-
-@dataclass(frozen=True, slots=True)
-class ModuleFileChanged:
-    """Event: the file of the target's module, or one it imports, has changed.
-
-    Attributes:
-        file: The file.
-        is_gone: Whether it is not there any more.
-    """
-
-    file: str
-    is_gone: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ReloadModule:
-    """Loads the target's module again and keeps the edits that fit; `Changes`."""
-
-
 CLASSES: tuple[type, ...] = (
     Record, RecordModule, ModuleCall, CallsDone, CallsReport, RunSubmodule,
     RunCallModule, FindBad, FindBadModule, ValueSummary, BadReport, Verify,
-    VerifyModules, CallDifference, VerifyReport, ModuleFileChanged, ReloadModule,
+    VerifyModules, CallDifference, VerifyReport,
 )  # fmt: skip
 """Every class of this module, for the codec."""

@@ -21,9 +21,8 @@ from inspector.engine.messages.calling import (
     Proposals,
     ProposeInputs,
 )
-from inspector.engine.messages.document import LoadRecorded
+from inspector.engine.messages.document import LoadRecorded, ReloadModule
 from inspector.engine.messages.envelope import Progress
-from inspector.engine.messages.inspecting import ReloadModule
 from inspector.engine.messages.running import AskCode, Code, Run, RunReport
 from inspector.errors import ErrorInfo
 from inspector.ui.store_client import StoreClient

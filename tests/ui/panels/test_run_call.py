@@ -19,7 +19,7 @@ from inspector.engine.messages.calling import (
     Proposals,
     ProposeInputs,
 )
-from inspector.engine.messages.inspecting import ModuleFileChanged, ReloadModule
+from inspector.engine.messages.document import ModuleFileChanged, ReloadModule
 from inspector.engine.messages.module import ModuleSpec
 from inspector.engine.messages.running import AskCode, Run
 from inspector.errors import ErrorInfo
