@@ -14,7 +14,7 @@ from inspector.engine.messages.document import Changes, ModuleFileChanged
 from inspector.errors import ErrorInfo
 from inspector.ui.banner_stack import BannerStack
 from inspector.ui.notices import Notices
-from inspector.ui.operations import runs
+from inspector.ui.operations import modules
 from inspector.ui.store_client import StoreClient
 
 _REASON = "moduleFile"
@@ -37,7 +37,7 @@ class ReloadOffer(QObject):
     def reload(self) -> None:
         """Loads the module again and says what no longer fits."""
         self._banners.remove(_REASON)
-        runs.reload_module(
+        modules.reload_module(
             self._client,
             owner=self,
             name=self._name or "the module",

@@ -36,6 +36,14 @@ _VIEWERS = (
 )
 _LATER = (
     "inspector.ui.viewers.histogram_plot",
+    "inspector.engine.messages.calling",
+    "inspector.engine.messages.running",
+    "inspector.engine.messages.inspecting",
+    "inspector.ui.panels.run_call",
+    "inspector.ui.panels.run_outputs",
+    "inspector.ui.panels.run_bad",
+    "inspector.ui.panels.run_results",
+    "inspector.ui.panels.run_desk",
     "inspector.ui.palette",
     "inspector.ui.dialogs.module",
     "inspector.ui.dialogs.export",

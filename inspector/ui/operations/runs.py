@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
@@ -21,7 +20,6 @@ from inspector.engine.messages.calling import (
     Proposals,
     ProposeInputs,
 )
-from inspector.engine.messages.document import LoadRecorded, ReloadModule
 from inspector.engine.messages.envelope import Progress
 from inspector.engine.messages.running import AskCode, Code, Run, RunReport
 from inspector.errors import ErrorInfo
@@ -140,39 +138,3 @@ def propose(
         slot="proposals",
         activity="Trying inputs that fit the checkpoint",
     )
-
-
-def import_recorded(
-    client: StoreClient, *, owner: QObject, name: str, on_failure: OnFailure
-) -> int:
-    """Imports the module of an opened recipe, after a click that named its file."""
-    return client.ask(
-        LoadRecorded(),
-        owner=owner,
-        on_reply=_ignore,
-        on_failure=on_failure,
-        activity=f"Loading {name}",
-    )
-
-
-def reload_module(
-    client: StoreClient,
-    *,
-    owner: QObject,
-    name: str,
-    on_done: Callable[[Any], object],
-    on_failure: OnFailure,
-) -> int:
-    """Loads the target's module again; edits that still fit are kept."""
-    return client.ask(
-        ReloadModule(),
-        owner=owner,
-        on_reply=on_done,
-        on_failure=on_failure,
-        activity=f"Loading {name} again",
-        slot="reload",
-    )
-
-
-def _ignore(_answer: object) -> None:
-    """Every panel hears of it by itself."""

@@ -31,7 +31,7 @@ from inspector.engine.messages.viewing import AskChildren, ChildPage
 from inspector.errors import ErrorInfo, ModuleNotImportedError
 from inspector.ui.banner_stack import BannerStack
 from inspector.ui.document_mirror import DocumentMirror
-from inspector.ui.operations import runs
+from inspector.ui.operations import modules, runs
 from inspector.ui.panels.run_body import RunBody
 from inspector.ui.panels.run_invitation import RunInvitation
 from inspector.ui.panels.run_memory import Remembered, recall, remember
@@ -243,7 +243,7 @@ class RunDesk(QFrame):
         """Wants a module loaded, or imports the one of the recipe."""
         target = self._mirror.info.target
         if target.kind == "module" and not target.loaded:
-            runs.import_recorded(
+            modules.import_recorded(
                 self._client,
                 owner=self,
                 name=target.name,
