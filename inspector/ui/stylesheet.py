@@ -245,6 +245,8 @@ QTabBar::tab {{
   background: transparent; color: {t.secondary}; border: none;
   border-bottom: 2px solid transparent; padding: {SPACE + 2}px {3 * SPACE}px;
 }}
+/* Seven tabs beside the call: narrower than those of the window. */
+QTabWidget#runTabs QTabBar::tab {{ padding: {SPACE}px {2 * SPACE}px; }}
 QTabBar::tab:hover {{ color: {t.text}; }}
 QTabBar::tab:selected {{ color: {t.text}; border-bottom-color: {t.accent}; }}
 QTabBar::tab:focus {{ background: {t.hover}; }}

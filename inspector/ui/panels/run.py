@@ -64,6 +64,7 @@ class RunPanel(QFrame):
         self._parts = client, theme, mirror, settings
         self._mirror = mirror
         self._desk: RunDesk | None = None
+        self._half: RunDesk | None = None
         self._glance = QTimer(self)
         self._glance.setSingleShot(True)
         self._glance.setInterval(0)
@@ -78,10 +79,8 @@ class RunPanel(QFrame):
     @property
     def desk(self) -> RunDesk:
         """What the panel holds; made now if it was not."""
+        desk = self._begun()
         if self._desk is None:
-            # Its modules take a while to import, see the module's docstring.
-            make = importlib.import_module(_DESK).RunDesk
-            desk: RunDesk = make(*self._parts, self)
             self._desk = desk
             self._column.replaceWidget(self.invitation, desk)
             self.invitation.hide()
@@ -89,8 +88,20 @@ class RunPanel(QFrame):
             desk.node_chosen.connect(self.node_chosen)
             desk.state_changed.connect(self.state_changed)
             desk.module_wanted.connect(self.module_wanted)
+            desk.complete()
             desk.show_document()
-        return self._desk
+            desk.show()
+        return desk
+
+    def _begun(self) -> RunDesk:
+        """Makes the first half of the desk."""
+        if self._half is None:
+            # Its modules take a while to import, see the module's docstring.
+            make = importlib.import_module(_DESK).RunDesk
+            half: RunDesk = make(*self._parts, self)
+            half.hide()
+            self._half = half
+        return self._half
 
     @property
     def body(self) -> RunBody:
@@ -173,7 +184,15 @@ class RunPanel(QFrame):
         self.desk.copy_code()
 
     def _look(self) -> None:
-        if self.is_in_sight and self.has_module:
+        if not self.is_in_sight or not self.has_module:
+            return
+        if self._half is None:
+            # A part in each turn: clicks and pictures come in between.
+            self._begun()
+            self._glance.start()
+        elif self._desk is None and self._half.step():
+            self._glance.start()
+        else:
             self.desk.look_soon()
 
     def _on_document(self) -> None:

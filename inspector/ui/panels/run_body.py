@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
@@ -33,7 +35,7 @@ class RunBody(QSplitter):
     """
 
     def __init__(self, client: StoreClient, theme: Theme, parent: QWidget) -> None:
-        """Lays the parts out; the program of the call is in front."""
+        """Makes the left side; `steps` makes the right one."""
         super().__init__(Qt.Orientation.Horizontal, parent)
         self.setObjectName("runSplitter")
         self.setChildrenCollapsible(False)
@@ -46,12 +48,20 @@ class RunBody(QSplitter):
         column.setSpacing(0)
         column.addWidget(self.call_side, 1)
         column.addWidget(self.bar)
+        # Less than the parts ask for: a small window scrolls them.
+        left.setMinimumWidth(_CALL_LEAST)
+        self._parts = client, theme
+
+    def steps(self) -> Iterator[None]:
+        """Makes the right side, a part in each step."""
+        client, theme = self._parts
         self.results = RunResults(client, theme, self, call_of=self.call_side.call)
+        yield
+        yield from self.results.steps()
+        yield
         self.code = CodePage(client, theme, self.results.tabs)
         self.results.tabs.addTab(self.code, "Code")
         self.results.tabs.setCurrentWidget(self.code)
-        # Less than the parts ask for: a small window scrolls them.
-        left.setMinimumWidth(_CALL_LEAST)
         self.results.setMinimumWidth(_RESULT_LEAST)
         self.setStretchFactor(1, 1)
         self.setSizes([_CALL_WIDTH, _RESULT_WIDTH])

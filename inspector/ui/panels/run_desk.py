@@ -6,7 +6,7 @@ first looked at, and runs only when the person says so. On the window's thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import PurePath
 
@@ -33,9 +33,11 @@ from inspector.ui.banner_stack import BannerStack
 from inspector.ui.document_mirror import DocumentMirror
 from inspector.ui.operations import modules, runs
 from inspector.ui.panels.run_body import RunBody
+from inspector.ui.panels.run_code import CodePage
 from inspector.ui.panels.run_invitation import RunInvitation
 from inspector.ui.panels.run_memory import Remembered, recall, remember
 from inspector.ui.panels.run_proposals import InputProposals
+from inspector.ui.panels.run_results import RunResults
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
 from inspector.ui.tokens import SPACE
@@ -53,8 +55,6 @@ class RunDesk(QFrame):
         body: Both sides.
         call_side: The call as it is written.
         bar: Run, stop, and what belongs to them.
-        results: What came of runs.
-        code: The call as a program.
         banners: What went wrong before anything ran.
 
     Signals:
@@ -95,7 +95,8 @@ class RunDesk(QFrame):
         self.body = RunBody(client, theme, self.stack)
         body = self.body
         self.call_side, self.bar = body.call_side, body.bar
-        self.results, self.code = body.results, body.code
+        self._is_complete = False
+        self._steps = self._make_results()
         take = self.call_side.take_inputs
         self._proposals = InputProposals(client, self.banners, take)
         self._lay_out()
@@ -131,8 +132,36 @@ class RunDesk(QFrame):
         self.bar.stop_button.clicked.connect(self.stop)
         self.bar.copy_button.clicked.connect(self.copy_code)
         self.bar.automatic.toggled.connect(self._on_automatic)
-        self.results.node_chosen.connect(self.node_chosen)
-        self.results.report_shown.connect(self._on_report_shown)
+
+    def complete(self) -> None:
+        """Makes the side of the results, if it is not there yet."""
+        for _ in self._steps:
+            pass
+
+    def step(self) -> bool:
+        """Makes a part of that side; returns whether there is more to make."""
+        next(self._steps, None)
+        return not self._is_complete
+
+    def _make_results(self) -> Iterator[None]:
+        yield from self.body.steps()
+        self._is_complete = True
+        self.body.results.node_chosen.connect(self.node_chosen)
+        self.body.results.report_shown.connect(self._on_report_shown)
+
+    @property
+    def results(self) -> RunResults:
+        """What came of runs."""
+        if not self._is_complete:
+            self.complete()
+        return self.body.results
+
+    @property
+    def code(self) -> CodePage:
+        """The call as a program."""
+        if not self._is_complete:
+            self.complete()
+        return self.body.code
 
     @property
     def is_running(self) -> bool:

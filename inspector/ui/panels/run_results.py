@@ -7,7 +7,8 @@ window's thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
@@ -26,7 +27,9 @@ from inspector.ui.panels.run_updates import UpdatesPage
 from inspector.ui.panels.run_verify import VerifyPage
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
-from inspector.ui.tokens import MARKS, SPACE
+from inspector.ui.tokens import MARKS
+
+Page = TypeVar("Page", bound=ResultPage)
 
 
 class RunResults(QWidget):
@@ -58,7 +61,7 @@ class RunResults(QWidget):
         *,
         call_of: Callable[[], Call | None] | None = None,
     ) -> None:
-        """Starts with invitations.
+        """Starts without pages, see `steps`.
 
         Args:
             client: The store.
@@ -73,21 +76,37 @@ class RunResults(QWidget):
         self.setAccessibleName("Results of runs")
         self.banners = BannerStack(theme, self)
         self.tabs = QTabWidget(self)
-        parts = PageParts(client, theme, call_of or self._call_shown)
-        self.outputs = OutputsPage(parts, self.tabs)
-        self.updates = UpdatesPage(parts, self.tabs)
-        self.remarks = RemarksPage(parts, self.tabs)
-        self.calls = CallsPage(parts, self.tabs)
-        self.bad = BadPage(parts, self.tabs)
-        self.verify = VerifyPage(parts, self.tabs)
-        self.runs = RunsPage(parts, self.tabs)
-        self._pages: tuple[ResultPage, ...] = (
-            self.outputs, self.updates, self.remarks, self.calls, self.bad,
-            self.verify, self.runs,
-        )  # fmt: skip
+        self._client = client
+        self._parts = PageParts(client, theme, call_of or self._call_shown)
+        self._pages: tuple[ResultPage, ...] = ()
         self._lay_out()
+
+    def steps(self) -> Iterator[None]:
+        """Makes the pages, one in each step: all of them take too long for one."""
+        parts = self._parts
+        self.outputs = self._added(OutputsPage(parts, self.tabs))
+        yield
+        self.updates = self._added(UpdatesPage(parts, self.tabs))
+        yield
+        self.remarks = self._added(RemarksPage(parts, self.tabs))
+        yield
+        self.calls = self._added(CallsPage(parts, self.tabs))
+        yield
+        self.bad = self._added(BadPage(parts, self.tabs))
+        yield
+        self.verify = self._added(VerifyPage(parts, self.tabs))
+        yield
+        self.runs = self._added(RunsPage(parts, self.tabs))
         # Runs and their trees end with the store that made them.
-        client.started.connect(self.clear)
+        self._client.started.connect(self.clear)
+
+    def _added(self, page: Page) -> Page:
+        self._pages = (*self._pages, page)
+        self.tabs.addTab(page, page.title)
+        page.title_changed.connect(self._show_titles)
+        page.node_chosen.connect(self.node_chosen)
+        page.run_arrived.connect(self.show_run)
+        return page
 
     def _lay_out(self) -> None:
         self.tabs.setObjectName("runTabs")
@@ -95,13 +114,6 @@ class RunResults(QWidget):
         self.tabs.setDocumentMode(True)
         self.tabs.setElideMode(Qt.TextElideMode.ElideNone)
         self.tabs.setUsesScrollButtons(True)
-        # Seven tabs beside the call: narrower than those of the window.
-        self.tabs.setStyleSheet(f"QTabBar::tab {{ padding: {SPACE}px {2 * SPACE}px; }}")
-        for page in self._pages:
-            self.tabs.addTab(page, page.title)
-            page.title_changed.connect(self._show_titles)
-            page.node_chosen.connect(self.node_chosen)
-            page.run_arrived.connect(self.show_run)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)

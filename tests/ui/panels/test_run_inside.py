@@ -53,6 +53,7 @@ def results(qtbot: QtBot, store: ContentStore, left: _Left) -> RunResults:
     theme = light_theme()
     theme.apply()
     made = RunResults(start_client(store, qtbot), theme, call_of=lambda: left.call)
+    list(made.steps())
     qtbot.addWidget(made)
     made.resize(1100, 300)
     made.show()
@@ -364,6 +365,7 @@ def test_bars_are_on_a_scale_of_powers_of_ten() -> None:
 def test_after_a_run_its_call_is_looked_into(qtbot: QtBot, store: ContentStore) -> None:
     theme = light_theme()
     made = RunResults(start_client(store, qtbot), theme)
+    list(made.steps())
     qtbot.addWidget(made)
     made.show_report(REPORT)
     made.calls.record()

@@ -30,6 +30,7 @@ def results(qtbot: QtBot, store: ContentStore) -> RunResults:
     theme = light_theme()
     theme.apply()
     made = RunResults(start_client(store, qtbot), theme, call_of=lambda: CALL)
+    list(made.steps())
     qtbot.addWidget(made)
     made.resize(900, 260)
     made.show()
