@@ -94,12 +94,15 @@ class NnxSubject:
                 module = nnx.merge(self.made.graphdef, state)
             prepare_module(module, call.mode, rngs)
             before = leaves_of(nnx.state(module))
+            named = dict(kwargs)
+            if call.rngs_argument:
+                named[call.rngs_argument] = nnx.Rngs(**rngs)
 
             def run(module: Any) -> Any:
                 if call.apply is not None:
-                    return call.apply(module, *args, **kwargs, **statics)
+                    return call.apply(module, *args, **named, **statics)
                 function = getattr(module, call.method or "__call__")
-                return function(*args, **kwargs, **statics)
+                return function(*args, **named, **statics)
 
             with (
                 watched_classes(_modules(module), around),

@@ -7,6 +7,7 @@ place of a method is imported here. On the thread that runs the person's code.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from inspector.engine.messages.calling import Call
 from inspector.engine.messages.running import Remark
 from inspector.errors import LoadModuleError
 from inspector.models.call import chosen_note
+from inspector.models.filled import RNGS
 from inspector.models.importing import find, import_target
 from inspector.models.inputs import Input, parse_input, texts_of
 from inspector.models.loading import CODE, explained
@@ -60,7 +62,8 @@ def resolve(
     taken = {*named, *statics, *reached_by_position(method, len(positional))}
     switches = switches_of(subject.module, subject.family, method.parameters)
     flags, fields, remarks = _mode(call.mode, switches, taken)
-    names = frozenset({*named, *statics, *flags})
+    rngs_argument = _rngs_argument(subject, method, taken)
+    names = frozenset({*named, *statics, *flags, rngs_argument} - {""})
     chosen = fit(method, Given(len(positional), names, texts_of(inputs)))
     remarks += [Remark("mode", chosen_note(name, v)) for name, v in chosen.items()]
     codes, imports = _codes(positional, named, statics)
@@ -75,6 +78,7 @@ def resolve(
         fields=fields,
         apply=apply,
         apply_code=apply_code,
+        rngs_argument=rngs_argument,
         remarks=tuple(remarks),
         texts=call.inputs,
     )
@@ -136,6 +140,18 @@ def called(
     name = "" if name == "__call__" else name
     owner = type(subject.module).__name__
     return method_of(subject.function(name), owner, name or "__call__")
+
+
+def _rngs_argument(subject: Subject, method: Method, taken: set[str]) -> str:
+    """Returns the parameter of an NNX method that needs rngs and is given none."""
+    if subject.family != "nnx":
+        return ""
+    for parameter in method.parameters:
+        required = parameter.default is inspect.Parameter.empty
+        named = parameter.name == RNGS or "Rngs" in str(parameter.annotation)
+        if named and required and parameter.name not in taken:
+            return parameter.name
+    return ""
 
 
 def _mode(

@@ -82,9 +82,12 @@ def _nnx(written: Written) -> list[str]:
     if call.apply is not None:
         return [*lines, *_applied(written, "module")]
     method = f".{call.method}" if call.method else ""
-    arguments = ", ".join(["*args", "**kwargs", *written.statics])
+    rngs = f"{call.rngs_argument}=nnx.Rngs(**rngs)" if call.rngs_argument else ""
+    parts = ["*args", "**kwargs", *written.statics, rngs]
+    arguments = ", ".join(part for part in parts if part)
     return [
         *lines,
+        *([f"rngs = {written.keys}"] if rngs else []),
         "graphdef, state = nnx.split(module)",
         "",
         "",

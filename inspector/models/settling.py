@@ -22,6 +22,7 @@ from inspector.engine.messages.running import Remark, RngUse
 from inspector.errors import LoadModuleError
 from inspector.models import mutable as mutability
 from inspector.models import rng_audit
+from inspector.models.filled import DEFAULT
 from inspector.models.linen import missed_stream
 from inspector.models.subject import Forward, ResolvedCall, Subject
 
@@ -182,6 +183,8 @@ def settle(
     roots = subject.imported.roots
     given = dict(request.seeds)
     seeds = dict(given)
+    if what.call.rngs_argument and not seeds:
+        seeds[DEFAULT] = 0
     allowed = mutability.to_begin_with(
         subject.family, request.mutable, subject.collections()
     )

@@ -89,6 +89,8 @@ class ResolvedCall:
             ``{"deterministic": True}`` (Linen: by ``clone``).
         apply: Function called in place of a method; None for a method.
         apply_code: Lines that import it as ``apply``.
+        rngs_argument: Parameter that takes ``nnx.Rngs`` of the streams' keys; empty
+            when the method asks for none.
         remarks: What was decided for the person.
         texts: Each input as the person gave it, for messages and the signature.
     """
@@ -103,6 +105,7 @@ class ResolvedCall:
     fields: Mapping[str, object] = field(default_factory=dict)
     apply: Callable[..., Any] | None = None
     apply_code: tuple[str, ...] = ()
+    rngs_argument: str = ""
     remarks: tuple[Remark, ...] = ()
     texts: tuple[str, ...] = ()
 

@@ -74,6 +74,16 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
             "seeds": (("default", 9),),
         },
     ),
+    "nnx handed": (
+        "Handed",
+        {},
+        {
+            "inputs": ("float32[3,5]:normal(1)",),
+            "mode": "train",
+            "seeds": (("dropout", 2),),
+        },
+    ),
+    "nnx handed a default": ("Handed", {}, {"inputs": ("float32[3,5]:normal(1)",)}),
     "pytree": (
         "make_tree",
         {"seeds": (("params", 4),)},

@@ -52,6 +52,17 @@ class Nnx(nnx.Module):
         return x, {"sum": x.sum()}
 
 
+class Handed(nnx.Module):
+    """Is handed its rngs with the call."""
+
+    def __init__(self, rngs: nnx.Rngs):
+        self.first = nnx.Linear(5, 4, rngs=rngs)
+        self.drop = nnx.Dropout(0.5)
+
+    def __call__(self, x, rngs: nnx.Rngs):
+        return self.drop(self.first(x), rngs=rngs)
+
+
 @partial(
     jax.tree_util.register_dataclass,
     data_fields=["weight", "layers"],
