@@ -51,6 +51,7 @@ class ModelSupervisor:
 
     Attributes:
         python: Interpreter of the model; empty is our own.
+        on_cancelled: Called after a cancelled request has ended the process.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class ModelSupervisor:
         self._start = start
         self._notify = notify
         self.python = python
+        self.on_cancelled: Callable[[], None] = lambda: None
         self._probed = ""
         self._engine: AsyncEngine | None = None
         self._spare: AsyncEngine | None = None
@@ -101,6 +103,7 @@ class ModelSupervisor:
                 reply = await engine.ask(body, progress)
             except asyncio.CancelledError:
                 self.stop()
+                self.on_cancelled()
                 raise
             except EngineEndedError as error:
                 if engine is not self._engine:

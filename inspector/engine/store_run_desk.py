@@ -84,6 +84,8 @@ class RunDesk:
         self._results = RunResults(who.state, who.reader, who.target, who.kept)
         self._verifier = Verifier(who.state, self._runs, layouts, self._calls)
         self._again: asyncio.Task[None] | None = None
+        self._is_closed = False
+        who.model.on_cancelled = self._bring_back
 
     def queries(self) -> dict[type, Answer]:
         """Who answers what changes nothing."""
@@ -121,8 +123,14 @@ class RunDesk:
         hung = self._model.may_hang()
         self._runs.stop()
         self._model.stop()
-        if self._state.module_loaded and not hung:
-            self._again = asyncio.create_task(self._load_again())
+        if not hung:
+            self._bring_back()
+
+    def _bring_back(self) -> None:
+        """Loads the module in the process that takes over, if that is safe."""
+        if self._is_closed or not self._state.module_loaded or self._model.may_hang():
+            return
+        self._again = asyncio.create_task(self._load_again())
 
     async def _load_again(self) -> None:
         # Nobody waits for it: whoever needs the module is told what is wrong.
@@ -131,5 +139,6 @@ class RunDesk:
 
     def close(self) -> None:
         """Ends what nobody waits for."""
+        self._is_closed = True
         if self._again is not None:
             self._again.cancel()
