@@ -33,7 +33,13 @@ def test_the_tour_does_the_main_job_from_any_folder(tmp_path: Path) -> None:
     assert "15 exact, 4 initial" in done.stdout
     assert "4. Exported 19 leaves" in done.stdout
     pictures = sorted(path.name for path in out.glob("*.png"))
-    assert pictures == ["1-opened.png", "2-transferred.png", "3-exported.png"]
+    assert pictures == [
+        "1-opened.png",
+        "2-transferred.png",
+        "3-exported.png",
+        "4-run.png",
+    ]
+    assert "5. Ran __call__(float32[1,8,8,1]" in done.stdout
     made = open_checkpoint(str(out / "classifier"))
     source = open_checkpoint(str(resources.path("sample/digits")))
     for name in ("kernel",):

@@ -1,8 +1,8 @@
 """Makes the pictures of the documentation from the running program.
 
 ``python -m tools.screenshots`` runs the tour on the sample in both themes and puts
-its picture after the transfer into ``docs/images``; so no picture is older than the
-code that it shows. Needs no display.
+its pictures after the transfer and the run into ``docs/images``; so no picture is
+older than the code that it shows. Needs no display.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
 SIZE = "1440x900"
-PICTURE = "2-transferred.png"
+PICTURES = {"window": "2-transferred.png", "run": "4-run.png"}
+"""Name in the documentation -> name in the tour."""
 
 
-def take(theme: str) -> Path:
+def take(theme: str) -> list[Path]:
     """Runs the tour in one theme.
 
     Args:
         theme: ``"light"`` or ``"dark"``.
 
     Returns:
-        The picture in the documentation's folder.
+        The pictures in the documentation's folder.
 
     Raises:
         CalledProcessError: The tour failed; its reason is on stderr.
@@ -39,15 +40,19 @@ def take(theme: str) -> Path:
             [*command, "--theme", theme, "--size", SIZE], env=environment, check=True
         )
         IMAGES.mkdir(parents=True, exist_ok=True)
-        out = IMAGES / f"window-{theme}.png"
-        shutil.copyfile(Path(folder, PICTURE), out)
-    return out
+        made = []
+        for name, picture in PICTURES.items():
+            out = IMAGES / f"{name}-{theme}.png"
+            shutil.copyfile(Path(folder, picture), out)
+            made.append(out)
+    return made
 
 
 def main() -> int:
     """Takes every picture."""
     for theme in ("light", "dark"):
-        sys.stdout.write(f"{take(theme)}\n")
+        for path in take(theme):
+            sys.stdout.write(f"{path}\n")
     return 0
 
 

@@ -96,6 +96,15 @@ class Tour(QObject):
         yield
         self._picture("exported")
         _say("   Plain Orbax has read it back and found it equal.")
+        window.actions_[ActionId.RUN].trigger()
+        yield
+        report = window.run.results.report
+        if report is None:
+            self._failure = "the module did not run"
+            return
+        _say(f"5. Ran {report.signature} on {report.device}: {report.run_s:.3g} s,")
+        _say(f"   compiled in {report.program.compile_s:.2f} s.")
+        self._picture("run")
 
     def _export(self, out: Path) -> None:
         def on_reply(written: Exported) -> None:
