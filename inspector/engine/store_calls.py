@@ -36,6 +36,9 @@ _PART = re.compile(
 )
 _SHORT = {"f": "float", "bf": "bfloat", "i": "int", "u": "uint"}
 
+EXPORTED = "target.msgpack"
+"""File that the program of an edited target reads its variables from."""
+
 
 class RunNotImportedError(ModuleNotImportedError):
     """A call needs a recorded module that nobody has run yet."""
@@ -173,9 +176,20 @@ class Calls:
         return await self._model.ask(body, progress)
 
     async def code(self, body: running.AskCode, progress: OnProgress) -> object:
-        """Answers a call as a Python program."""
-        question = running.WriteCode(self.module(), body.call, body.variables)
-        return await self._model.ask(question, progress)
+        """Answers a call as a Python program.
+
+        Initial values can be made again by the program; a target with edits is read
+        from a file that the person exports.
+        """
+        is_edited = self._state.document.history.state().position > 0
+        file = body.variables or (EXPORTED if is_edited else "")
+        question = running.WriteCode(self.module(), body.call, file)
+        code = await self._model.ask(question, progress)
+        assert isinstance(code, running.Code)
+        if file == body.variables:
+            return code
+        first = f"# The target has edits: export it to {EXPORTED} before this runs.\n"
+        return running.Code(first + code.text)
 
     async def propose(
         self, body: calling.ProposeInputs, progress: OnProgress

@@ -52,6 +52,23 @@ def test_a_run_is_of_the_target_as_it_stands(shared: RunStore) -> None:
     assert apart.rows[0].max_abs == np.abs(x_w).max()
 
 
+def test_the_program_of_an_edited_target_reads_an_export(shared: RunStore) -> None:
+    call = Call(inputs=(NORMAL,))
+    plain = shared.ask(running.AskCode(call))
+    assert isinstance(plain, running.Code)
+    assert "variables = module.init(" in plain.text
+    shared.ask(document.FillNodes((("params", "Dense_0", "kernel"),), "0"))
+    edited = shared.ask(running.AskCode(call))
+    shared.ask(document.Undo())
+    assert isinstance(edited, running.Code)
+    first, _, rest = edited.text.partition("\n")
+    assert first == (
+        "# The target has edits: export it to target.msgpack before this runs."
+    )
+    assert "data = Path('target.msgpack').read_bytes()" in rest
+    assert "module.init(" not in rest
+
+
 def test_updates_are_seen_taken_and_undone(shared: RunStore) -> None:
     before = shared.numbers(document.TARGET, MEAN)
     report = shared.run("train")
