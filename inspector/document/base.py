@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from inspector.errors import RecipeError
+from inspector.variables.leaf import EMPTY_KINDS
 from inspector.variables.plain import (
     PlainTree,
     from_plain,
@@ -106,6 +107,9 @@ def as_branch(node: Node, name: str) -> Branch:
     """
     if isinstance(node, Branch):
         return node
+    if node.kind in EMPTY_KINDS:
+        message = f"{name} has no variables, so there is nothing to fill or edit"
+        raise RecipeError(message, hint="Choose a module with parameters.")
     message = f"{name} is a single leaf, which has nothing to edit below it"
     raise RecipeError(message, hint="Choose a tree with at least one key.")
 

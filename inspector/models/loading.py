@@ -16,6 +16,7 @@ from flax import nnx
 from inspector.engine.messages.module import ModuleSpec
 from inspector.errors import InspectorError, LoadModuleError
 from inspector.models import compat, explain
+from inspector.models.bound_notes import bound_notes
 from inspector.models.call import prepare
 from inspector.models.construct import Choice, choose, construct_linen
 from inspector.models.families import HAIKU, LINEN, NNX
@@ -87,7 +88,7 @@ def _linen(choice: Choice, spec: ModuleSpec, progress: Progress) -> LinenSubject
         traced,
         constructed.code,
         call,
-        constructed.notes,
+        (*constructed.notes, *bound_notes(constructed.module, traced)),
     )
 
 

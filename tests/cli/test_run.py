@@ -149,3 +149,16 @@ def test_malformed_calls_exit_with_2(verb: Verb) -> None:
     head = ("run", "--model", "absent.py:Net")
     verb(*head, "--mode", "fast").refused("usage: ", "--mode", status=2)
     verb(*head, "--rng", "dropout=x").refused("--rng takes NAME=VALUE", status=2)
+
+
+def test_a_module_without_variables_is_refused_in_words(
+    quick_verb: Verb, tmp_path: Path
+) -> None:
+    file = tmp_path / "plain.py"
+    file.write_text(
+        "from flax import linen as nn\n\nclass Plain(nn.Module):\n"
+        "    @nn.compact\n    def __call__(self, x):\n        return x * 2\n"
+    )
+    spec = f"{file}:Plain"
+    result = quick_verb("run", "--model", spec, "--input", "float32[2]")
+    result.refused("Plain has no variables", "Choose a module with parameters")
