@@ -296,7 +296,7 @@ class RunCall(QScrollArea):
         seeds = dict(remembered.call.seeds) if remembered is not None else {}
         locked = remembered.locked if remembered is not None else ()
         names = dict.fromkeys((*form.streams, *seeds))
-        self.seeds.set_unset_text("0" if form.family != "nnx" else "its own state")
+        self.seeds.set_unset_text("0" if form.family != "nnx" else "stored")
         self.seeds.show_streams(
             [Stream(name, seeds.get(name), name in locked) for name in names]
         )
