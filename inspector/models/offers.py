@@ -53,14 +53,16 @@ def _offer(name: str, value: object, module: ModuleType) -> ModuleOffer | None:
         if not own or not is_tree_class(value) or not _is_model(value):
             return None
         fields = form_fields(asked(value, parameters(value)))
-        return ModuleOffer(name, "class", fields, call_text(value), _doc(value))
+        family = family_of(value) or PYTREE
+        return ModuleOffer(name, "class", fields, call_text(value), _doc(value), family)
     if isinstance(value, functools.partial):
         made = unwrapped(value)
         return _factory(name, value, made if is_tree_class(made) else None)
     if inspect.isfunction(value):
         return _factory(name, value, returned_class(value)) if own else None
     if _is_offered_instance(value):
-        return ModuleOffer(name, "instance", (), _call_of(value), _doc(value))
+        family = family_of(value)
+        return ModuleOffer(name, "instance", (), _call_of(value), _doc(value), family)
     return None
 
 
@@ -95,7 +97,8 @@ def _factory(
         return None
     doc = _doc(value if inspect.isfunction(value) else made)
     fields = form_fields(asked(value, parameters(value)))
-    return ModuleOffer(name, "factory", fields, call_text(made), doc)
+    family = family_of(made) or PYTREE
+    return ModuleOffer(name, "factory", fields, call_text(made), doc, family)
 
 
 def call_text(kind: type, method: str = "__call__") -> str:

@@ -163,7 +163,12 @@ class WindowActions(QObject):
 
         parts = self._parts
         dialog = ModuleDialog(
-            parts.client, parts.theme, parts.settings, parts.window, cwd=self._folder()
+            parts.client,
+            parts.theme,
+            parts.settings,
+            parts.window,
+            cwd=self._folder(),
+            sources=tuple((one.id, one.name) for one in parts.mirror.info.sources),
         )
         if spec:
             dialog.show_spec(spec)

@@ -87,6 +87,8 @@ class ModuleOffer:
         fields: Constructor arguments; empty for an instance.
         call: Parameters of ``__call__`` as text, e.g. ``"(x, train: bool)"``.
         doc: First line of its docstring.
+        family: ``"linen"``, ``"nnx"``, ``"haiku"``, ``"pytree"``, or empty when only
+            a call can tell.
     """
 
     name: str
@@ -94,6 +96,7 @@ class ModuleOffer:
     fields: tuple[FormField, ...] = ()
     call: str = ""
     doc: str = ""
+    family: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ their line. It does not block; the window's thread never waits.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSettings, QSignalBlocker, Qt, Signal
@@ -31,10 +32,12 @@ from inspector.engine.messages.module import (
     ModuleSpec,
 )
 from inspector.errors import ErrorInfo, LoadModuleError
+from inspector.ui.banner_stack import BannerStack
 from inspector.ui.dialogs import module_memory as memory
 from inspector.ui.dialogs.form_rows import add_row, make_form
 from inspector.ui.dialogs.module_page import ModulePage
 from inspector.ui.dialogs.task_dialog import MARGINS, TaskDialog, name_widgets
+from inspector.ui.panels.run_proposals import InputProposals
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
 
@@ -60,6 +63,7 @@ class ModuleDialog(TaskDialog):
         parent: QWidget | None = None,
         *,
         cwd: str = "",
+        sources: tuple[tuple[str, str], ...] = (),
     ) -> None:
         """Starts with an empty form.
 
@@ -69,6 +73,8 @@ class ModuleDialog(TaskDialog):
             settings: Where what was used last is kept.
             parent: Owner.
             cwd: Folder that relative paths start from.
+            sources: (id, name) of the open sources, whose variables inputs are to
+                fit.
         """
         super().__init__(
             client, theme, parent, name="module", title="Load a module", button="Load"
@@ -76,6 +82,7 @@ class ModuleDialog(TaskDialog):
         self._settings = settings
         self._cwd = cwd or str(Path.cwd())
         self._offers: tuple[ModuleOffer, ...] = ()
+        self._is_imported = False
         self._preset: ModuleSpec | None = None
         self.spec = QComboBox(self)
         self.browse = QPushButton("Browse…", self)
@@ -84,8 +91,16 @@ class ModuleDialog(TaskDialog):
         self.import_button = QPushButton("Import", self)
         self.add_starter(self.import_button)
         self.choice = QComboBox(self)
+        self.choice.setEditable(True)
+        self.choice.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.about = QLabel(self)
         self.page = ModulePage(theme, self)
+        self._proposal_banners = BannerStack(theme, self)
+        self._proposals = InputProposals(
+            client, self._proposal_banners, self.page.take_inputs
+        )
+        for source, name in sources:
+            self.page.add_proposal(name, partial(self._propose, source))
         self.invitation = QLabel(_INVITATION, self)
         self.keep = QCheckBox("Keep the edits that still fit", self)
         self._name_widgets()
@@ -101,7 +116,7 @@ class ModuleDialog(TaskDialog):
             (self.python, "modulePython", "Interpreter that runs the module"),
             (self.warning, "moduleWarning", "What importing does"),
             (self.import_button, "moduleImport", "Import the file"),
-            (self.choice, "moduleChoice", "Class, instance or function"),
+            (self.choice, "moduleChoice", "Class, instance or function, or any name"),
             (self.about, "moduleAbout", "What the class says of itself"),
             (self.invitation, "moduleInvitation", "What comes next"),
             (self.keep, "moduleKeep", "Keep the edits that still fit"),
@@ -141,7 +156,7 @@ class ModuleDialog(TaskDialog):
         add_row(form, "Module", where, buddy=self.spec)
         add_row(form, "Python", self.python)
         add_row(form, "", importing)
-        add_row(form, "Class", self.choice)
+        add_row(form, "Name", self.choice)
         add_row(form, "", self.about)
         column = QVBoxLayout(self)
         column.setContentsMargins(*MARGINS)
@@ -149,6 +164,7 @@ class ModuleDialog(TaskDialog):
         column.addLayout(form)
         column.addWidget(self.page, 1)
         column.addWidget(self.invitation, 1)
+        column.addWidget(self._proposal_banners)
         column.addWidget(self.banner)
         column.addWidget(self.progress)
         column.addLayout(self.button_row(self.keep))
@@ -161,6 +177,9 @@ class ModuleDialog(TaskDialog):
         self.spec.activated.connect(self._on_spec_activated)
         self.python.activated.connect(self._on_python)
         self.choice.currentIndexChanged.connect(self._on_choice)
+        name_line = self.choice.lineEdit()
+        assert name_line is not None  # an editable combo box has one
+        name_line.editingFinished.connect(self._on_name_typed)
         self.page.edited.connect(self.banner.clear)
         self.start_button.clicked.connect(self.load)
 
@@ -231,9 +250,18 @@ class ModuleDialog(TaskDialog):
         )
 
     def current_offer(self) -> ModuleOffer | None:
-        """Returns the chosen class; None before the import."""
-        index = self.choice.currentIndex()
-        return self._offers[index] if 0 <= index < len(self._offers) else None
+        """Returns what is chosen; None before the import.
+
+        A name that is typed and not listed is taken as it stands: any callable that
+        returns a pytree can be loaded.
+        """
+        if not self._is_imported:
+            return None
+        typed = self.choice.currentText().strip()
+        for index, offer in enumerate(self._offers):
+            if typed in {offer.name, self.choice.itemText(index)}:
+                return offer
+        return ModuleOffer(typed, "function") if typed else None
 
     def chosen_python(self) -> str:
         """Returns the path of the chosen interpreter; empty for ours."""
@@ -259,18 +287,19 @@ class ModuleDialog(TaskDialog):
             for offer in offers:
                 kind = "" if offer.kind == "class" else f" ({offer.kind})"
                 self.choice.addItem(offer.name + kind)
+        imported = self._is_imported
         for widget in (self.choice, self.page):
-            widget.setEnabled(bool(offers))
-        self.start_button.setEnabled(bool(offers))
+            widget.setEnabled(imported)
+        self.start_button.setEnabled(imported)
         # Enter does what comes next: import first, then load.
-        (self.start_button if offers else self.import_button).setDefault(True)
-        self.page.setVisible(bool(offers))
-        self.invitation.setVisible(not offers)
+        (self.start_button if imported else self.import_button).setDefault(True)
+        self.page.setVisible(imported)
+        self.invitation.setVisible(not imported)
 
     def set_idle(self) -> None:
         """Overridden: what can be done depends on what is known of the file."""
         super().set_idle()
-        self.start_button.setEnabled(bool(self._offers))
+        self.start_button.setEnabled(self._is_imported)
 
     def _on_progress(self, progress: Progress) -> None:
         self.progress.set_progress(progress.done, progress.total)
@@ -287,16 +316,20 @@ class ModuleDialog(TaskDialog):
         name = memory.name_of(spec)
         if not offers.offers:
             self.banner.show_error(_NothingOfferedError(spec).info())
+        self._is_imported = True
         self._show_offers(offers.offers)
         names = [offer.name for offer in offers.offers]
         with QSignalBlocker(self.choice):
             self.choice.setCurrentIndex(names.index(name) if name in names else 0)
-        self._on_choice(self.choice.currentIndex())
+            if name and name not in names:
+                self.choice.setEditText(name)
+        self._on_choice()
         self.choice.setFocus()
 
-    def _on_choice(self, index: int) -> None:
+    def _on_choice(self, _index: int = 0) -> None:
+        # The text decides: it may be a name that is not listed.
         offer = self.current_offer()
-        if offer is None or index < 0:
+        if offer is None:
             self.about.setText("")
             return
         self.about.setText(offer.doc)
@@ -308,6 +341,25 @@ class ModuleDialog(TaskDialog):
         if known is not None and memory.name_of(known.spec) in {"", offer.name}:
             self.page.show_spec(known)
 
+    def _on_name_typed(self) -> None:
+        offer = self.current_offer()
+        if offer is not None and offer not in self._offers:
+            self._on_choice()
+
+    def _propose(self, source: str) -> None:
+        """Asks which inputs fit an open source; the likeliest goes into the form."""
+        offer = self.current_offer()
+        if offer is None:
+            return
+        place = memory.place_of(self.spec.currentText().strip())
+        try:
+            module = self.page.read_spec(f"{place}:{offer.name}", self._cwd)
+        except LoadModuleError as error:
+            self.banner.show_error(error.info())
+            self.page.focus_culprit()
+            return
+        self._proposals.propose(source, module.method, module)
+
     def _on_spec_edited(self, text: str) -> None:
         name = Path(memory.file_of(text.strip()) or text.strip()).name
         self.warning.setText(
@@ -315,7 +367,8 @@ class ModuleDialog(TaskDialog):
         )
         self.import_button.setEnabled(bool(text.strip()))
         self._preset = None
-        if self._offers:
+        if self._is_imported:
+            self._is_imported = False
             self._show_offers(())
 
     def _on_spec_chosen(self) -> None:
@@ -337,6 +390,7 @@ class ModuleDialog(TaskDialog):
 
     def _on_python(self, index: int) -> None:
         if self.python.itemData(index) is not None:
+            self._is_imported = False
             self._show_offers(())
             return
         self.python.setCurrentIndex(0)
@@ -375,8 +429,9 @@ class _NothingOfferedError(LoadModuleError):
     def __init__(self, spec: str) -> None:
         """Names the file and what would count."""
         super().__init__(
-            "There is no Flax module in it.",
+            "It lists no module.",
             where=spec,
-            hint="It should define a class derived from flax.linen.Module or"
-            " nnx.Module, or a function that returns one.",
+            hint="A class derived from flax.linen.Module or flax.nnx.Module, a class"
+            " that is a pytree, an instance, or a function that says it returns one is"
+            " listed. Anything else that returns a pytree can be named above.",
         )

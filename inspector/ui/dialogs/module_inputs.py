@@ -21,8 +21,11 @@ from inspector.errors import LoadModuleError
 from inspector.ui.theme import Theme
 from inspector.variables.dtypes import NAMES
 
-_SHAPE = re.compile(r"(?P<dtype>[A-Za-z]\w*)\s*\[(?P<shape>[\d\s,]*)\]")
-_FILE = re.compile(r".+\.npy|.+\.npz:.+", re.IGNORECASE)
+_SHAPE = re.compile(
+    r"(?P<dtype>key<\w+>|[A-Za-z]\w*)\s*\[(?P<shape>[\d\s,]*)\]\s*(?P<fill>:.+)?"
+)
+_FILE = re.compile(r".+\.(npy|npz|png|jpe?g|bmp|gif|webp)|.+\.npz:.+", re.IGNORECASE)
+_NESTED = ("{", "[", "(")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 EXAMPLE = "float32[8,28,28,1]"
@@ -36,8 +39,9 @@ class ReadInputError(LoadModuleError):
         """Names what was typed and shows what an input looks like."""
         super().__init__(
             f"‘{text}’ is no input.",
-            hint=f"Write a shape as JAX prints it ({EXAMPLE}), a .npy file or"
-            " FILE.npz:name.",
+            hint=f"Write a shape as JAX prints it ({EXAMPLE}), with what fills it"
+            " behind a colon (float32[8]:normal(0)), a .npy file, FILE.npz:name, or"
+            " several in {…}, […] or (…).",
         )
 
 
@@ -45,16 +49,17 @@ def check_input(text: str) -> str:
     """Returns the text of an input without blanks, or says why it is none.
 
     Args:
-        text: A shape, a file, or either after ``name=``.
+        text: A shape, a file, several of them in brackets, each after ``name=`` too.
 
     Raises:
-        ReadInputError: It is neither.
+        ReadInputError: It is none of these.
     """
     cleaned = text.strip()
     name, separator, rest = cleaned.partition("=")
     named = bool(separator) and _IDENTIFIER.fullmatch(name.strip()) is not None
     prefix, bare = (f"{name.strip()}=", rest.strip()) if named else ("", cleaned)
-    if _FILE.fullmatch(bare):
+    # What is inside is read by the model, which says what is wrong with it.
+    if _FILE.fullmatch(bare) or bare.startswith(_NESTED):
         return prefix + bare
     match = _SHAPE.fullmatch(bare)
     known = match is not None and (
@@ -62,7 +67,10 @@ def check_input(text: str) -> str:
     )
     if not known:
         raise ReadInputError(text.strip())
-    return prefix + re.sub(r"\s+", "", bare)
+    assert match is not None  # a known one has matched
+    fill = (match["fill"] or "").strip()
+    shape = re.sub(r"\s+", "", match["shape"])
+    return f"{prefix}{match['dtype']}[{shape}]{fill}"
 
 
 class PairRows(QWidget):

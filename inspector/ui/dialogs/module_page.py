@@ -13,7 +13,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
+    QPushButton,
     QScrollArea,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -54,6 +56,12 @@ class ReadStaticError(LoadModuleError):
 
 
 _SEED_END = 1 << 32
+_NOTES = {
+    "nnx": "An NNX module is made without inputs; these are for its first run.",
+    "pytree": "A pytree is made without inputs; these are for its first run.",
+}
+"""Family -> what its inputs are for, where that is not ``init``."""
+
 _T = TypeVar("_T")
 
 
@@ -72,6 +80,7 @@ class ModulePage(QScrollArea):
         self._theme = theme
         self._editors: list[FieldEditor] = []
         self._culprit: QWidget | None = None
+        self._stream = "params"
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setObjectName("modulePage")
@@ -104,7 +113,15 @@ class ModulePage(QScrollArea):
         self.method.setFont(theme.mono_font())
         self._call_caption = self._caption("Inputs of the call", content)
         column.addWidget(self._call_caption)
+        self.note = QLabel(content)
+        self.note.setObjectName("moduleInputsNote")
+        self.note.setProperty("look", "secondary")
+        self.note.setWordWrap(True)
+        self.note.hide()
+        column.addWidget(self.note)
         column.addWidget(self.inputs)
+        self.proposals = QVBoxLayout()
+        column.addLayout(self.proposals)
         column.addWidget(self._caption("Static arguments of the call", content))
         column.addWidget(self.statics)
         column.addWidget(self._caption("Seeds of init", content))
@@ -147,8 +164,14 @@ class ModulePage(QScrollArea):
         self._call_caption.setText(f"Inputs{call}")
         if not self.inputs.pairs():
             self.inputs.set_pairs([("", "")])
-        if not self.seeds.pairs():
-            self.seeds.set_pairs([("params", "0")])
+        self._stream = "default" if offer.family == "nnx" else "params"
+        if not self.seeds.pairs() or self._is_seed_untouched():
+            self.seeds.set_pairs([(self._stream, "0")])
+        self.note.setText(_NOTES.get(offer.family, ""))
+        self.note.setVisible(bool(self.note.text()))
+
+    def _is_seed_untouched(self) -> bool:
+        return self.seeds.pairs() in ([("params", "0")], [("default", "0")])
 
     def show_spec(self, module: ModuleSpec) -> None:
         """Fills in what is known of a module, e.g. what was used the last time."""
@@ -162,8 +185,25 @@ class ModulePage(QScrollArea):
         self.inputs.set_pairs(pairs_of(module.inputs) or [("", "")])
         self.statics.set_pairs(list(module.statics))
         seeds = [(stream, str(seed)) for stream, seed in module.seeds]
-        self.seeds.set_pairs(seeds or [("params", "0")])
+        self.seeds.set_pairs(seeds or [(self._stream, "0")])
         self.method.setText(module.method)
+
+    def add_proposal(self, name: str, on_wanted: Callable[[], object]) -> None:
+        """Adds a button that asks for inputs that fit a source of this name."""
+        text = f"Propose inputs that fit {name}"
+        button = QPushButton(text, self.widget())
+        button.setObjectName("moduleProposeInputs")
+        button.setAccessibleName(text)
+        button.setProperty("look", "flat")
+        button.setAutoDefault(False)
+        button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        button.clicked.connect(lambda _checked=False: on_wanted())
+        self.proposals.addWidget(button)
+
+    def take_inputs(self, inputs: tuple[str, ...]) -> None:
+        """Puts inputs into the form."""
+        self.inputs.set_pairs(pairs_of(inputs))
+        self.edited.emit()
 
     def read_spec(self, spec: str, cwd: str) -> ModuleSpec:
         """Returns what the form says.

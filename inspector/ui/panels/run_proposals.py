@@ -1,6 +1,6 @@
 """Inputs that fit an open source: asked for, taken, and the others offered.
 
-Part of the run panel, on the window's thread.
+For the run panel and the module dialog, on the window's thread.
 """
 
 from __future__ import annotations
@@ -37,13 +37,19 @@ class InputProposals(QObject):
         super().__init__(banners)
         self._client, self._banners, self._take = client, banners, take
 
-    def propose(self, source: str, method: str) -> None:
-        """Asks which inputs of a method fit the source with this id."""
+    def propose(self, source: str, method: str, module: ModuleSpec = _TARGETS) -> None:
+        """Asks which inputs of a method fit the source with this id.
+
+        Args:
+            source: Id of the source.
+            method: The method; empty for ``__call__``.
+            module: The module; left out for that of the target.
+        """
         self._banners.remove(_REASON)
         runs.propose(
             self._client,
             owner=self,
-            request=ProposeInputs(_TARGETS, source, method),
+            request=ProposeInputs(module, source, method),
             on_done=self._on_proposals,
             on_failure=lambda error: self._banners.show_error(_REASON, error),
         )
