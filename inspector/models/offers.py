@@ -12,6 +12,7 @@ from types import ModuleType
 
 import jax
 import numpy as np
+from flax import nnx
 
 from inspector.engine.messages.module import ModuleOffer
 from inspector.models.families import (
@@ -68,6 +69,8 @@ def _offer(name: str, value: object, module: ModuleType) -> ModuleOffer | None:
 
 def _is_model(kind: type) -> bool:
     """Returns whether a tree class is one to run, and not a state or configuration."""
+    if issubclass(kind, nnx.Variable):
+        return False  # it can be called where what it holds can
     if family_of(kind):
         return True
     return any("__call__" in vars(base) for base in kind.__mro__)
