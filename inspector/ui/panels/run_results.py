@@ -27,7 +27,7 @@ from inspector.ui.panels.run_updates import UpdatesPage
 from inspector.ui.panels.run_verify import VerifyPage
 from inspector.ui.store_client import StoreClient
 from inspector.ui.theme import Theme
-from inspector.ui.tokens import MARKS
+from inspector.ui.tokens import MARKS, SPACE
 
 Page = TypeVar("Page", bound=ResultPage)
 
@@ -115,7 +115,7 @@ class RunResults(QWidget):
         self.tabs.setElideMode(Qt.TextElideMode.ElideNone)
         self.tabs.setUsesScrollButtons(True)
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column.setContentsMargins(0, 0, 2 * SPACE, SPACE)
         column.setSpacing(0)
         column.addWidget(self.banners)
         column.addWidget(self.tabs, 1)
