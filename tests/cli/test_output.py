@@ -123,7 +123,12 @@ def test_an_interrupt_ends_the_verb_and_every_engine(tmp_path: Path) -> None:
     text = "import time, pathlib\npathlib.Path('began').touch()\ntime.sleep(1e9)\n"
     (tmp_path / "endless.py").write_text(text)
     model = ("--model", "endless.py:Net", "--input", "float32[1,3]")
-    process = program("transfer", "w.msgpack", *model, "--json", cwd=tmp_path)
+    # A shell that runs the tests in the background has its children ignore it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = program("transfer", "w.msgpack", *model, "--json", cwd=tmp_path)
+    finally:
+        signal.signal(signal.SIGINT, before)
     wait_until((tmp_path / "began").exists)
     engines = psutil.Process(process.pid).children(recursive=True)
     assert len(engines) >= 3
